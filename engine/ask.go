@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/openharness/oh"
+)
+
+// ask gets one complete reply, with as many attempts as it takes and the
+// configuration allows.
+func (r *run) ask() (oh.Message, error) {
+	if err := r.compact("auto"); err != nil {
+		return oh.Message{}, err
+	}
+	for try := 1; ; try++ {
+		msg, shown, err := r.attempt()
+		if err == nil {
+			return r.tidy(msg), nil
+		}
+		if r.ctx.Err() != nil {
+			return oh.Message{}, errors.Join(err, r.keepShown(shown))
+		}
+		if oh.KindOf(err) == oh.KindTooLong && !r.reactive && r.cfg.Compactor != nil {
+			r.reactive = true
+			if err := r.compact("reactive"); err != nil {
+				return oh.Message{}, err
+			}
+			try--
+			continue
+		}
+		wait, again := r.cfg.Retry.next(try, err)
+		if !again {
+			return oh.Message{}, err
+		}
+		r.emitRetry(try, wait, err, shown != "")
+		if err := sleep(r.ctx, wait); err != nil {
+			return oh.Message{}, err
+		}
+	}
+}
+
+func (r *run) emitRetry(try int, wait time.Duration, err error, discard bool) {
+	ev := oh.Retrying{Attempt: try + 1, Of: r.cfg.Retry.Tries, After: wait, Reason: err.Error(), Discard: discard}
+	if e, ok := errors.AsType[*oh.Error](err); ok {
+		ev.Kind, ev.Status = e.Kind, e.Status
+	}
+	r.emit(ev)
+}
+
+// next says whether attempt try may be followed by another, and after how
+// long.
+func (c Retry) next(try int, err error) (time.Duration, bool) {
+	e, ok := errors.AsType[*oh.Error](err)
+	if !ok || !e.Retryable() || try >= c.Tries || e.After > c.MaxAfter {
+		return 0, false
+	}
+	wait := c.Cap
+	if shift := try - 1; shift < 30 {
+		wait = min(c.Base<<shift, c.Cap)
+	}
+	wait += time.Duration(rand.Int64N(int64(wait)/4 + 1))
+	return max(wait, e.After), true
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// attempt makes one request and yields its deltas. shown is the text that was
+// yielded.
+func (r *run) attempt() (msg oh.Message, shown string, err error) {
+	st := r.conv.State()
+	req := &oh.Request{
+		Profile:   st.Profile,
+		Model:     st.Model,
+		System:    st.System,
+		Messages:  r.conv.Messages(),
+		Tools:     r.specs,
+		MaxTokens: r.cfg.MaxTokens,
+		Effort:    st.Effort,
+		Session:   st.Session,
+		Memo:      r.conv.Memo(),
+	}
+	began := time.Now()
+	defer func() { r.api += time.Since(began) }()
+	var text strings.Builder
+	complete := false
+	for chunk, err := range r.cfg.Provider.Stream(r.ctx, req) {
+		if err != nil {
+			return oh.Message{}, text.String(), err
+		}
+		switch chunk := chunk.(type) {
+		case oh.MessageDone:
+			msg, complete = chunk.Message, true
+		case oh.TextDelta:
+			text.WriteString(chunk.Text)
+			r.emit(chunk)
+		default:
+			r.emit(chunk)
+		}
+		if r.broken {
+			return oh.Message{}, text.String(), context.Canceled
+		}
+	}
+	if !complete {
+		return oh.Message{}, text.String(), &oh.Error{Op: "ask " + st.Model, Kind: oh.KindUnavailable,
+			Err: errors.New("the stream ended without a reply")}
+	}
+	if msg.Model == "" {
+		msg.Model = st.Model
+	}
+	return msg, text.String(), nil
+}
+
+// tidy gives a reply its own id and drops text that is blank, which no service
+// takes back.
+func (r *run) tidy(msg oh.Message) oh.Message {
+	msg.ID = "msg_" + oh.NewID()
+	msg.Role = oh.Assistant
+	kept := make(oh.Blocks, 0, len(msg.Content))
+	for _, b := range msg.Content {
+		if t, ok := b.(oh.Text); ok && t.Opaque == nil && strings.TrimSpace(t.Text) == "" {
+			continue
+		}
+		kept = append(kept, b)
+	}
+	msg.Content = kept
+	return msg
+}
+
+// keepShown records the text of a reply that a person stopped: it was seen, so
+// the model should know it too. Calls and thinking of a stopped reply are not
+// kept.
+func (r *run) keepShown(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return r.record(oh.MessageDone{Message: oh.Message{
+		ID: "msg_" + oh.NewID(), Role: oh.Assistant, Model: r.conv.State().Model,
+		Content: oh.Blocks{oh.Text{Text: text}}, Stop: oh.StopCancelled,
+	}})
+}
+
+// compact shortens the history where that is due.
+func (r *run) compact(trigger string) error {
+	if r.cfg.Compactor == nil || trigger == "auto" && !r.cfg.Compactor.Due(r.conv) {
+		return nil
+	}
+	res, err := r.fire(oh.HookInput{Event: oh.HookPreCompact, Source: trigger})
+	if err != nil {
+		return err
+	}
+	if res.Block {
+		r.emit(oh.Notice{Level: oh.Warning, Text: "A hook stopped the compaction: " + orElse(res.Reason, "no reason given")})
+		return nil
+	}
+	history, err := r.cfg.Compactor.Compact(r.ctx, r.conv, trigger, r.progress)
+	if err != nil {
+		if r.ctx.Err() != nil || oh.IsFatal(err) {
+			return err
+		}
+		r.emit(oh.ErrorEvent{Kind: oh.KindOf(err), Message: fmt.Sprintf("compaction: %v", err)})
+		return nil
+	}
+	if len(history) == 0 {
+		return nil
+	}
+	if err := r.record(oh.Compaction{Phase: oh.CompactionDone, Trigger: trigger, History: history}); err != nil {
+		return err
+	}
+	r.loadTools()
+	_, err = r.fire(oh.HookInput{Event: oh.HookPostCompact, Source: trigger})
+	return err
+}
+
+// progress passes on what a compactor reports.
+func (r *run) progress(ev oh.Event) {
+	if u, ok := ev.(oh.SideUsage); ok {
+		r.usage = r.usage.Add(u.Usage)
+		if err := r.record(u); err != nil {
+			r.emit(oh.ErrorEvent{Message: err.Error()})
+		}
+		return
+	}
+	r.emit(ev)
+}
