@@ -1,0 +1,169 @@
+// Package shell is the tool by which a model runs command lines.
+//
+// The rule of the working directory: a command starts in the conversation's
+// directory, and the directory in which its shell ends, whatever the exit
+// code, becomes the conversation's. One that is outside the allowed roots or no
+// longer exists does not: the conversation stays where it was (or goes to the
+// first root, when that is gone too), and the model is told. A command with a
+// cwd of its own changes nothing, whether it changes directory or not. When
+// the conversation's directory no longer exists, nothing is run: the
+// conversation goes back to the first root, and the model is told.
+//
+// The tool judges no command (a gate does) and bounds its output itself. What
+// commands leave behind is stopped by [proc.Runner.CloseAll].
+package shell
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
+	"github.com/openharness/oh/workspace/proc"
+)
+
+//go:embed bash.md
+var doc string
+
+const name = "bash"
+
+// Config configures the tool.
+type Config struct {
+	Runner *proc.Runner // required
+
+	// Roots returns the directories, absolute, that the conversation may go to,
+	// with all below them; the first is the workspace's own. It is asked at each
+	// command. Nil, or an empty list, allows all directories.
+	Roots func() []string
+}
+
+type input struct {
+	Command     string `json:"command"`
+	CWD         string `json:"cwd,omitempty"`
+	Timeout     int    `json:"timeout_seconds,omitempty" oh:"min=1,max=600,default=600"`
+	Description string `json:"description,omitempty"`
+}
+
+// New makes the tool bash. It looks for the shell, because the description
+// names it; when there is none each call says so.
+func New(cfg Config) oh.Tool {
+	t := &tool{cfg}
+	return oh.NewTool(oh.ToolDef[input]{
+		Name:        name,
+		Doc:         describe(cfg.Runner),
+		SelfLimited: true,
+		Prepare:     t.prepare,
+	})
+}
+
+// describe words the tool for the shell that was found.
+func describe(r *proc.Runner) string {
+	shell, err := r.Shell()
+	kind := cmp.Or(shell.Kind, proc.Bash)
+	dir := "`cd` lasts: the next command starts where this one ended, if inside the workspace."
+	if err == nil && !shell.Tracks() {
+		dir = "`cd` does not last on this system: each command starts in the same directory."
+	}
+	return strings.NewReplacer("{shell}", string(kind), "{dir}", dir).Replace(doc)
+}
+
+type tool struct {
+	cfg Config
+}
+
+func (t *tool) roots() []string {
+	if t.cfg.Roots == nil {
+		return nil
+	}
+	return t.cfg.Roots()
+}
+
+func (t *tool) prepare(_ context.Context, call *oh.Call, in input) (oh.Action, error) {
+	if strings.TrimSpace(in.Command) == "" {
+		return oh.Action{}, errors.New("command is empty: give a command line to run")
+	}
+	at, err := t.place(call.Env.Dir, in.CWD)
+	if err != nil {
+		return oh.Action{}, err
+	}
+	return oh.Action{
+		Access: oh.Access{Command: in.Command, Dir: at.dir},
+		Run: func(ctx context.Context, emit func(oh.Event)) (oh.Result, error) {
+			if !at.once && !isDir(at.dir) {
+				return t.lostDir(at.dir, emit), nil
+			}
+			return t.run(ctx, call, in, at, emit)
+		},
+	}, nil
+}
+
+// place is where a command runs.
+type place struct {
+	dir  string
+	once bool // given by the call: the conversation stays where it is
+}
+
+func (t *tool) place(dir, cwd string) (place, error) {
+	if dir == "" {
+		if roots := t.roots(); len(roots) > 0 {
+			dir = roots[0]
+		} else if wd, err := os.Getwd(); err == nil {
+			dir = wd
+		} else {
+			return place{}, fmt.Errorf("find the working directory: %w", err)
+		}
+	}
+	if cwd == "" {
+		return place{dir: filepath.Clean(dir)}, nil
+	}
+	if !filepath.IsAbs(cwd) {
+		cwd = filepath.Join(dir, cwd)
+	}
+	cwd = filepath.Clean(cwd)
+	info, err := os.Stat(cwd)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return place{}, fmt.Errorf("cwd %s does not exist", cwd)
+	case err != nil:
+		return place{}, fmt.Errorf("cwd: %w", err)
+	case !info.IsDir():
+		return place{}, fmt.Errorf("cwd %s is not a directory", cwd)
+	}
+	return place{cwd, true}, nil
+}
+
+func (t *tool) run(ctx context.Context, call *oh.Call, in input, at place, emit func(oh.Event)) (oh.Result, error) {
+	out := &proc.Output{
+		Limits: call.Env.Limits,
+		Live:   func(s string) { emit(oh.ToolOutput{ID: call.ID, Text: s}) },
+	}
+	if store := call.Env.Artifacts; store != nil {
+		out.Create = func() (text.File, error) { return store.Create(name) }
+	}
+	exit, err := t.cfg.Runner.Run(ctx, proc.Job{
+		Command: in.Command,
+		Dir:     at.dir,
+		Timeout: time.Duration(in.Timeout) * time.Second,
+		Out:     out,
+		Track:   !at.once,
+	})
+	if err != nil {
+		return oh.Result{}, err
+	}
+	sum, _ := out.Finish(name, call.ID) // a failure is told in the text
+	rep := report{in: in, exit: exit, sum: sum, dir: at.dir}
+	if !at.once {
+		rep.dir, rep.moved = t.settle(at.dir, exit)
+		if rep.dir != at.dir {
+			emit(oh.StateChanged{Dir: rep.dir})
+		}
+	}
+	return rep.result()
+}

@@ -1,0 +1,5 @@
+//go:build unix && !race
+
+package proc
+
+const floodSize = 100 << 20

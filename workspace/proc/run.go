@@ -1,0 +1,202 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// run is a command that has been started.
+type run struct {
+	r      *Runner
+	n      int
+	cmd    *exec.Cmd
+	tree   *tree
+	tap    *tap
+	end    *os.File // where the shell tells the directory it ends in, or nil
+	begun  time.Time
+	exited chan struct{} // closed once the shell is reaped
+	kept   bool          // children are left
+}
+
+func (r *Runner) start(job Job) (*run, error) {
+	shell, err := r.shell()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLine(job.Command); err != nil {
+		return nil, err
+	}
+	n, marker, err := r.enter()
+	if err != nil {
+		return nil, err
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("run a command: %w", err)
+	}
+	defer closeFile(in) // the child has its own
+	track := job.Track && shell.Tracks()
+	cmd := &exec.Cmd{
+		Path: shell.Path, Args: shell.args(job.Command, track),
+		Dir: job.Dir, Env: r.environ(job, marker),
+		Stdout: in, Stderr: in,
+	}
+	x := &run{r: r, n: n, cmd: cmd, tree: newTree(marker), begun: time.Now(), exited: make(chan struct{})}
+	if track {
+		var told *os.File
+		if x.end, told, err = os.Pipe(); err != nil {
+			closeFile(out)
+			return nil, fmt.Errorf("run a command: %w", err)
+		}
+		defer closeFile(told)
+		cmd.ExtraFiles = shell.extra(told)
+	}
+	if err := x.tree.start(cmd); err != nil {
+		closeFile(out)
+		closeFile(x.end)
+		return nil, startError(job.Dir, shell, err)
+	}
+	if !r.keep(n, x.tree) {
+		x.tree.stop(r.cfg.Grace)
+	}
+	x.tap = newTap(out, job.Out)
+	go func() {
+		defer close(x.exited)
+		_ = cmd.Wait() // its state says all
+	}()
+	return x, nil
+}
+
+// closeFile closes a pipe; a nil file has nothing to close.
+func closeFile(f *os.File) {
+	if f != nil {
+		_ = f.Close()
+	}
+}
+
+// startError says whether the directory or the shell is to blame: the system
+// names the shell in both cases.
+func startError(dir string, shell Shell, err error) error {
+	if dir != "" {
+		if info, statErr := os.Stat(dir); statErr != nil {
+			return fmt.Errorf("run a command in %s: %w", dir, errors.Unwrap(statErr))
+		} else if !info.IsDir() {
+			return fmt.Errorf("run a command in %s: %w", dir, &notDir{})
+		}
+	}
+	return fmt.Errorf("start the shell %s: %w", shell.Path, err)
+}
+
+// notDir is fs.ErrInvalid with a better text.
+type notDir struct{}
+
+func (*notDir) Error() string { return "it is not a directory" }
+func (*notDir) Unwrap() error { return fs.ErrInvalid }
+
+// wait waits for the shell, stops the tree when it must, and then takes what
+// is left of the output.
+func (x *run) wait(ctx context.Context, timeout time.Duration) Exit {
+	var exit Exit
+	var late <-chan time.Time
+	if timeout > 0 {
+		timer := time.NewTimer(timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-x.exited:
+	case <-late:
+		exit.TimedOut = !x.over()
+	case <-ctx.Done():
+		exit.Cancelled = !x.over()
+	}
+	stopped := exit.TimedOut || exit.Cancelled
+	if stopped {
+		x.tree.stop(x.r.cfg.Grace)
+		x.awaitShell()
+	}
+	exit.Duration = time.Since(x.begun)
+	open := x.finishOutput()
+	if !stopped {
+		exit.Left = x.leave(open)
+	}
+	x.settle(&exit)
+	return exit
+}
+
+// over reports whether the shell has been reaped.
+func (x *run) over() bool {
+	select {
+	case <-x.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// awaitShell waits for a shell that was killed. One that hangs in the kernel
+// is given up.
+func (x *run) awaitShell() {
+	timer := time.NewTimer(giveUp)
+	defer timer.Stop()
+	select {
+	case <-x.exited:
+	case <-timer.C:
+	}
+}
+
+// finishOutput takes output until its end, or for a short while. It reports
+// whether somebody still holds the pipe.
+func (x *run) finishOutput() (open bool) {
+	select {
+	case <-x.tap.ended:
+	default:
+		timer := time.NewTimer(linger)
+		defer timer.Stop()
+		select {
+		case <-x.tap.ended:
+		case <-timer.C:
+			open = !x.tap.cut()
+		}
+	}
+	if open {
+		x.r.drain(x.tap)
+	} else {
+		x.tap.close()
+	}
+	return open
+}
+
+// leave lists the children that live on and keeps their tree for the end.
+func (x *run) leave(open bool) []Process {
+	if !open && !x.tree.alive() {
+		return nil
+	}
+	left := x.tree.left()
+	x.kept = open || len(left) > 0
+	return left
+}
+
+// settle reads what the ended process and its shell have told.
+func (x *run) settle(exit *Exit) {
+	exit.Code = -1
+	if x.over() {
+		exit.Code = x.cmd.ProcessState.ExitCode()
+		exit.Signal = signalName(x.cmd.ProcessState)
+	} else {
+		x.kept = true
+	}
+	if x.end != nil {
+		exit.Dir, exit.DirGone = readDir(x.end)
+		closeFile(x.end)
+	}
+	if !x.kept {
+		x.r.forget(x.n)
+		x.tree.release()
+	}
+}
