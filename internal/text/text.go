@@ -4,6 +4,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -82,4 +83,37 @@ func Number(n int) string {
 		digits[i], digits[j] = digits[j], digits[i]
 	}
 	return string(digits)
+}
+
+// Nearest returns the candidate with the smallest edit distance to name, the
+// first by alphabet among equals, or "" when all are too far to be meant.
+func Nearest(name string, candidates []string) string {
+	best, at := "", 1+max(1, min(3, len(name)/2))
+	for _, c := range slices.Sorted(slices.Values(candidates)) {
+		if d := distance(name, c); d < at {
+			best, at = c, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

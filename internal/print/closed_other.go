@@ -1,0 +1,5 @@
+//go:build !windows
+
+package print
+
+func isPlatformClosed(error) bool { return false }

@@ -1,0 +1,264 @@
+package print
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/print/gist"
+	"github.com/openharness/oh/internal/text"
+)
+
+// notes is stderr: warnings, errors and how the run ended; on a terminal also
+// one live line that tells what runs.
+type notes struct {
+	o       *Options
+	w       io.Writer
+	live    *live // nil when Err is no terminal, or frames scroll by on the same one
+	running []call
+	midLine bool // a message is streaming to a terminal
+}
+
+type call struct{ id, what string }
+
+func newNotes(o *Options) *notes {
+	n := &notes{o: o, w: o.Err}
+	if o.ErrTerminal && !(o.OutTerminal && (o.Format == StreamJSON || o.Format == Events)) {
+		n.live = &live{w: o.Err, width: o.Width, mark: "● "}
+		if o.ASCII {
+			n.live.mark = "* "
+		}
+	}
+	return n
+}
+
+func (n *notes) event(e oh.Event) {
+	switch e := e.(type) {
+	case oh.TextDelta:
+		if !n.midLine {
+			n.textBegins()
+		}
+	case oh.ThinkingDelta:
+		n.show("thinking")
+	case oh.MessageDone:
+		n.midLine = false
+		n.show("")
+	case oh.Notice:
+		n.notice(e)
+	case oh.ErrorEvent:
+		n.fail(e.Message)
+	case oh.Retrying:
+		n.retrying(e)
+	case oh.Status:
+		n.show(e.Text)
+	case oh.Compaction:
+		n.show("shortening the history")
+	case oh.UserTurn:
+		n.show("waiting for the model")
+	case oh.ToolStarted:
+		n.started(e)
+	case oh.ToolDone:
+		n.ended(e.ID)
+	case oh.Asked:
+		n.show("")
+	}
+}
+
+func (n *notes) textBegins() {
+	n.midLine = n.o.OutTerminal && n.o.Format == Text
+	if n.midLine {
+		n.erase()
+		return
+	}
+	n.show("answering")
+}
+
+func (n *notes) notice(e oh.Notice) {
+	switch {
+	case e.Level == oh.Failure:
+		n.fail(e.Text)
+	case e.Level == oh.Warning:
+		n.warn(e.Text)
+	case n.o.Verbose:
+		n.line("", "", e.Text)
+	}
+}
+
+// retrying is for who watches; in a log the last error is enough.
+func (n *notes) retrying(e oh.Retrying) {
+	n.midLine = false
+	if n.live == nil && !n.o.Verbose {
+		return
+	}
+	n.line("⚠ ", "warning: ", fmt.Sprintf("%s: trying again in %s (%d of %d)", e.Reason, gist.Seconds(e.After), e.Attempt, e.Of))
+}
+
+func (n *notes) started(e oh.ToolStarted) {
+	n.running = append(n.running, call{e.ID, gist.Call(e.Tool, e.Input, 200)})
+	n.showRunning()
+}
+
+func (n *notes) ended(id string) {
+	for i, c := range n.running {
+		if c.id == id {
+			n.running = append(n.running[:i:i], n.running[i+1:]...)
+			break
+		}
+	}
+	n.showRunning()
+}
+
+func (n *notes) showRunning() {
+	switch k := len(n.running); k {
+	case 0:
+		n.show("waiting for the model")
+	case 1:
+		n.show(n.running[0].what)
+	default:
+		n.show(fmt.Sprintf("%s (and %d more)", n.running[k-1].what, k-1))
+	}
+}
+
+// show sets what the live line tells; "" removes it.
+func (n *notes) show(what string) {
+	if n.live != nil && !n.midLine {
+		n.live.set(text.OneLine(text.Clean(what), 200), time.Now())
+	}
+}
+
+// erase removes the live line before something else is written to the screen.
+func (n *notes) erase() {
+	if n.live != nil {
+		n.live.set("", time.Time{})
+	}
+}
+
+// stop ends the live line and waits for its goroutine.
+func (n *notes) stop() {
+	if n.live != nil {
+		n.live.close()
+	}
+	n.running, n.midLine = nil, false
+}
+
+func (n *notes) warn(s string) { n.line("⚠ ", "warning: ", s) }
+func (n *notes) fail(s string) { n.line("✗ ", "error: ", s) }
+
+// line writes one line. Where glyphs do not belong the word stands for them.
+func (n *notes) line(glyph, word, s string) {
+	head := word
+	if n.o.ErrTerminal && !n.o.ASCII {
+		head = glyph
+	}
+	s = head + text.OneLine(text.Clean(s), 4000) + "\n"
+	if n.midLine && n.o.ErrTerminal {
+		s = "\n" + s
+	}
+	if n.live != nil {
+		n.live.print(s)
+		return
+	}
+	_, _ = io.WriteString(n.w, s)
+}
+
+const goOn = `Go on with: oh -c -p "continue"`
+
+// end says how the run ended when it did not end well, and what to do.
+func (n *notes) end(o Outcome, t *tally) {
+	n.denials(o.Denials)
+	switch {
+	case o.Reason == oh.ReasonEnd:
+	case o.Reason == oh.ReasonFailed || o.Err != nil && o.Reason != oh.ReasonCancelled:
+		n.failed(o)
+	default:
+		why := reasonText(o.Reason)
+		if t.done != nil && t.done.Text != "" {
+			why = t.done.Text
+		}
+		n.fail(sentence(why) + advice(o.Reason))
+	}
+}
+
+func (n *notes) failed(o Outcome) {
+	if o.Err == nil {
+		n.fail(sentence(reasonText(o.Reason)) + " " + goOn)
+		return
+	}
+	n.fail(sentence(o.Err.Error()) + n.errorAdvice(o.Err))
+}
+
+// errorAdvice says what helps against an error of the model service. An
+// unclassified error carries its own advice.
+func (n *notes) errorAdvice(err error) string {
+	e, ok := errors.AsType[*oh.Error](err)
+	if !ok {
+		return ""
+	}
+	switch e.Kind {
+	case oh.KindAuth:
+		if e.Status == 0 {
+			return "" // it was raised here and says what is missing
+		}
+		return " Set another key with: oh auth login " + n.o.Info.Profile
+	case oh.KindQuota:
+		return " Check the account's plan, or choose another profile with --profile"
+	case oh.KindTooLong:
+		return " Shorten the history with: oh -c -p /compact"
+	case oh.KindLimited, oh.KindOverloaded, oh.KindUnavailable:
+		return " Try later. " + goOn
+	default:
+		return ""
+	}
+}
+
+func advice(r oh.Reason) string {
+	switch r {
+	case oh.ReasonMaxTurns:
+		return " " + goOn + " (--max-turns sets the limit)"
+	case oh.ReasonBudget:
+		return " " + goOn + " (--max-budget-usd sets the limit)"
+	case oh.ReasonCancelled, oh.ReasonMaxTokens, oh.ReasonEmptyReply:
+		return " " + goOn
+	case oh.ReasonLoop:
+		return ` Say what to do instead with: oh -c -p "..."`
+	default:
+		return ""
+	}
+}
+
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	switch s[len(s)-1] {
+	case '.', '!', '?':
+		return s
+	}
+	return s + "."
+}
+
+// denials sums up what was refused.
+func (n *notes) denials(all []Denial) {
+	if len(all) == 0 {
+		return
+	}
+	const shown = 3
+	names := ""
+	for i, d := range all {
+		if i == shown {
+			names += fmt.Sprintf(" and %d more", len(all)-shown)
+			break
+		}
+		if i > 0 {
+			names += "; "
+		}
+		names += gist.Call(d.Tool, d.Input, 80)
+	}
+	if unasked(all) == 0 {
+		n.warn(fmt.Sprintf("refused: %s", names))
+		return
+	}
+	n.warn(fmt.Sprintf("refused because nobody could be asked: %s (--allowed-tools or --permission-mode permits it beforehand)", names))
+}
