@@ -57,12 +57,11 @@ type State struct {
 	Prompt  int // tokens of the last prompt plus its reply; 0 when unknown
 }
 
-// Spend is what one model of one profile has used. Cost is in US dollars and
-// counts side requests only; replies are priced by who knows the prices.
+// Spend is what one model of one profile has used, side requests included. Who
+// knows the prices makes a cost of it.
 type Spend struct {
 	Profile, Model string
 	Usage          Usage
-	Cost           float64
 }
 
 // InterruptedText is the result that stands for a call that did not finish.
@@ -149,7 +148,7 @@ func (c *Conversation) apply(e Event) {
 	case StateChanged:
 		c.change(e)
 	case SideUsage:
-		c.spend(e.Profile, e.Model, e.Usage, e.Cost)
+		c.spend(e.Profile, e.Model, e.Usage)
 	case Compaction:
 		if e.Phase == CompactionDone && len(e.History) > 0 {
 			c.replace(e.History)
@@ -176,7 +175,7 @@ func (c *Conversation) say(m Message) {
 func (c *Conversation) reply(m Message) {
 	c.flush()
 	c.msgs = append(c.msgs, m)
-	c.spend(c.state.Profile, m.Model, m.Usage, 0)
+	c.spend(c.state.Profile, m.Model, m.Usage)
 	if n := m.Usage.Prompt() + m.Usage.OutputTokens; n > 0 {
 		c.state.Prompt = n
 	}
@@ -228,18 +227,17 @@ func (c *Conversation) change(e StateChanged) {
 	}
 }
 
-func (c *Conversation) spend(profile, model string, u Usage, cost float64) {
-	if u == (Usage{}) && cost == 0 {
+func (c *Conversation) spend(profile, model string, u Usage) {
+	if u == (Usage{}) {
 		return
 	}
 	for i := range c.state.Spend {
 		if s := &c.state.Spend[i]; s.Profile == profile && s.Model == model {
 			s.Usage = s.Usage.Add(u)
-			s.Cost += cost
 			return
 		}
 	}
-	c.state.Spend = append(c.state.Spend, Spend{profile, model, u, cost})
+	c.state.Spend = append(c.state.Spend, Spend{profile, model, u})
 }
 
 func (c *Conversation) replace(history []Message) {
@@ -344,6 +342,13 @@ func (c *Conversation) Dequeue() []Blocks {
 	q := c.queue
 	c.queue = nil
 	return q
+}
+
+// Queued reports whether something waits in the queue.
+func (c *Conversation) Queued() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.queue) > 0
 }
 
 // Begin claims the conversation for a run and returns what ends the claim.

@@ -166,7 +166,7 @@ func TestStateSurvivesReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := State{Session: "s1", Mode: ModePlan, Profile: "p", Model: "m2", Effort: "high", Dir: "/sub", System: "sys",
-		Todos: todos, Prompt: 5, Spend: []Spend{{Profile: "p", Model: "m2", Usage: Usage{InputTokens: 13, OutputTokens: 2}, Cost: 1}}}
+		Todos: todos, Prompt: 5, Spend: []Spend{{Profile: "p", Model: "m2", Usage: Usage{InputTokens: 13, OutputTokens: 2}}}}
 	if d := cmp.Diff(want, back.State()); d != "" {
 		t.Errorf("state (-want +got):\n%s", d)
 	}

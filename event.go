@@ -257,6 +257,12 @@ type StateChanged struct {
 	Read    map[string]string `json:"read,omitempty"`
 }
 
+// IsZero reports whether nothing is changed.
+func (s StateChanged) IsZero() bool {
+	return s.Mode == "" && s.Profile == "" && s.Model == "" && s.Effort == "" && s.Dir == "" && s.Title == "" &&
+		s.System == "" && s.Todos == nil && len(s.Read) == 0
+}
+
 // CommandOutput is what a slash command printed.
 type CommandOutput struct {
 	Command string `json:"command"` // without the slash
