@@ -1,0 +1,63 @@
+package permit
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mayName reports whether a path with wildcards in a command may expand to a
+// store of credentials in the home folder or in that of this program.
+func (p *Policy) mayName(path string) bool {
+	if !strings.ContainsAny(path, "*?[{") {
+		return false
+	}
+	pat := strings.Split(strings.Trim(filepath.ToSlash(path), "/"), "/")
+	for _, home := range [...]string{p.home.given, p.home.real} {
+		if home == "" {
+			continue
+		}
+		for _, s := range [...]string{".ssh", ".gnupg", ".azure", ".netrc", ".git-credentials", ".password-store",
+			".aws/credentials", ".config/gcloud", ".docker/config.json", ".kube/config", ".npmrc", ".pypirc"} {
+			if expandsTo(pat, filepath.ToSlash(home), s) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(p.config, func(dir string) bool {
+		return expandsTo(pat, filepath.ToSlash(dir), "credentials.json")
+	})
+}
+
+// expandsTo reports whether a pattern fits the path of name in dir, or a folder
+// between them by a wildcard: what is done to the folder is done to the path.
+func expandsTo(pat []string, dir, name string) bool {
+	levels := strings.Split(strings.Trim(dir+"/"+name, "/"), "/")
+	if len(pat) <= len(levels)-1-strings.Count(name, "/") {
+		return false
+	}
+	wild := false
+	for i := 0; i < min(len(pat), len(levels)); i++ {
+		if pat[i] != levels[i] && !levelFits(pat[i], levels[i]) {
+			return false
+		}
+		wild = strings.ContainsAny(pat[i], "*?[{")
+	}
+	return len(pat) >= len(levels) || wild
+}
+
+// levelFits is a shell's matching of one level: a wildcard takes no dot at the
+// head, and one group of braces is tried with each of its words.
+func levelFits(pat, name string) bool {
+	if before, rest, ok := strings.Cut(pat, "{"); ok {
+		group, after, ok := strings.Cut(rest, "}")
+		if !ok || strings.ContainsAny(after+group, "{") {
+			return true
+		}
+		return slices.ContainsFunc(strings.Split(group, ","), func(w string) bool { return levelFits(before+w+after, name) })
+	}
+	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pat, ".") {
+		return false
+	}
+	return glob(pat, name, true, false)
+}
