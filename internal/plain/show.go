@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
-	"github.com/openharness/oh/internal/print/gist"
+	"github.com/openharness/oh/internal/gist"
 	"github.com/openharness/oh/internal/text"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/openharness/oh"
-	"github.com/openharness/oh/internal/print/gist"
+	"github.com/openharness/oh/internal/gist"
 	"github.com/openharness/oh/internal/text"
 )
 
