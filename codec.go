@@ -52,6 +52,9 @@ var errNoType = errors.New(`no "type"`)
 
 // typeOf reads the "type" member of an object.
 func typeOf(raw []byte) (string, error) {
+	if name, ok := leadingType(raw); ok {
+		return name, nil
+	}
 	var head struct {
 		Type string `json:"type"`
 	}
@@ -62,4 +65,21 @@ func typeOf(raw []byte) (string, error) {
 		return "", errNoType
 	}
 	return head.Type, nil
+}
+
+// leadingType reads the type where we write it, without parsing the whole.
+func leadingType(raw []byte) (string, bool) {
+	rest, ok := bytes.CutPrefix(raw, []byte(`{"type":"`))
+	if !ok {
+		return "", false
+	}
+	for i, c := range rest {
+		if c == '"' {
+			return string(rest[:i]), i > 0
+		}
+		if (c < 'a' || c > 'z') && c != '_' {
+			break
+		}
+	}
+	return "", false
 }
