@@ -59,7 +59,7 @@ func (f *fitter) object(s *jsonschema.Schema, obj map[string]any, path string) {
 	if prefix != "" {
 		prefix += "."
 	}
-	for _, name := range s.PropertyOrder {
+	for _, name := range fieldNames(s) {
 		prop := s.Properties[name]
 		v, ok := obj[name]
 		required := slices.Contains(s.Required, name)
@@ -77,6 +77,15 @@ func (f *fitter) object(s *jsonschema.Schema, obj map[string]any, path string) {
 		}
 		obj[name] = f.value(prop, v, prefix+name)
 	}
+}
+
+// fieldNames lists the fields in their order; those of a schema that was read
+// from JSON, which has none, by name.
+func fieldNames(s *jsonschema.Schema) []string {
+	if len(s.PropertyOrder) == len(s.Properties) {
+		return s.PropertyOrder
+	}
+	return slices.Sorted(maps.Keys(s.Properties))
 }
 
 // value returns v as the schema wants it, and notes what is wrong with it.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 type sampleInput struct {
@@ -89,6 +90,18 @@ func TestNewToolFitsInput(t *testing.T) {
 		if err != nil || string(raw) != c.want && !equalJSON(string(raw), c.want) {
 			t.Errorf("%s: got %s, %v, want %s", c.in, raw, err, c.want)
 		}
+	}
+}
+
+// A schema that was read from JSON has no order of fields; it counts all the
+// same.
+func TestFitInputWithSchemaFromJSON(t *testing.T) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal([]byte(`{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}},"required":["s"]}`), &s); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := FitInput(&s, []byte(`{"n":"x"}`)); err == nil || err.Error() != "invalid input: n must be an integer, not a string; s is required" {
+		t.Errorf("error %v", err)
 	}
 }
 
