@@ -255,6 +255,8 @@ func (p *Policy) covers(r *rule, c *call, n need) bool {
 		return n.use != nil && p.coversUse(r, c, *n.use)
 	case formDomain:
 		return n.url && c.Tool == r.tool && matchHost(r.spec, n.host)
+	case formLine:
+		return n.use == nil && !n.url && c.Tool == r.tool && strings.TrimSpace(c.Access.Command) == r.spec
 	case formName:
 		if c.Tool != r.tool || n.use != nil || n.url {
 			return false

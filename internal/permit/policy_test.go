@@ -170,7 +170,11 @@ func TestRules(t *testing.T) {
 		// Parts of the shell.
 		{"Bash(rm:*)", "", "Bash", w.bash("ls"), "ddddd"},
 		{"", "Bash(rm:*)", "Bash", w.bash("ls"), "ddaaa"},
-		{"", "", "Bash(git status)", w.bash("git status"), "ddaa+"},
+		{"", "", "Bash(git status)", w.bash("git status"), "d++++"},
+		{"", "", "Bash(git status)", w.bash("git status; touch m"), "ddaa+"},
+		{"", "", "Bash(git status)", w.bash("git status -s"), "ddaa+"},
+		{"", "", "Bash(git status:*)", w.bash("git status"), "ddaa+"},
+		{"", "", "Bash(rm -rf /)", w.bash("rm -rf /"), "ddaaa"},
 	} {
 		var list []Rule
 		add := func(effect oh.Decision, texts string) {
@@ -452,7 +456,7 @@ func TestBadRules(t *testing.T) {
 			t.Errorf("allow %q: %v", r.Text, err)
 		}
 	}
-	for _, r := range []string{"Bash(git status)", "mcp__*", "*", "WebFetch(https://x)", "mcp__git(x)", "TodoWrite(x)"} {
+	for _, r := range []string{"Bash(git status:*)", "mcp__*", "*", "WebFetch(https://x)", "mcp__git(x)", "TodoWrite(x)"} {
 		p := w.policy(rules(oh.Allow, r)...)
 		if len(p.Warnings()) != 1 || len(p.Rules()) != 0 {
 			t.Errorf("allow %q: %q", r, p.Warnings())

@@ -83,6 +83,7 @@ const (
 	formDomain              // hosts of URLs
 	formName                // an agent's type or a skill's name
 	formCommand             // a glob over command lines
+	formLine                // one command line to the letter; allow only
 )
 
 // rule is a Rule made ready for matching.
@@ -193,6 +194,14 @@ func (c *rule) compileSpec() (err error) {
 		return nil
 	case "agent", "skill":
 		c.form = formName
+		return nil
+	case "bash":
+		// One whole line can be judged without understanding it; a pattern
+		// cannot, and to forbid one spelling would be no protection.
+		if c.Effect != oh.Allow || strings.ContainsAny(c.spec, "*\n") {
+			return errPart
+		}
+		c.form, c.spec = formLine, strings.TrimSpace(c.spec)
 		return nil
 	default:
 		return errPart

@@ -28,7 +28,7 @@ func (p *Policy) suggestOne(c *call, n need) string {
 	case n.use != nil:
 		return p.suggestPath(*n.use, true)
 	case c.Access.Command != "":
-		return "" // a rule on a whole shell is too wide to be offered
+		return suggestLine(c)
 	case n.url && c.Tool == "web_fetch":
 		if n.host == "" || strings.ContainsAny(n.host, "*()") {
 			return ""
@@ -40,6 +40,23 @@ func (p *Policy) suggestOne(c *call, n need) string {
 		}
 	}
 	return name
+}
+
+// maxLine is the longest command, in bytes, that a rule is offered for.
+const maxLine = 200
+
+// suggestLine names this very command line: a rule on a whole shell would be
+// too wide to be offered.
+func suggestLine(c *call) string {
+	line := strings.TrimSpace(c.Access.Command)
+	if c.Tool != "bash" || len(line) > maxLine {
+		return ""
+	}
+	r, _, err := compile(Rule{Text: claude.JoinRule(claude.ToolName(c.Tool), line), Effect: oh.Allow, Scope: Session})
+	if err != nil || r == nil || r.form != formLine || r.spec != line {
+		return ""
+	}
+	return r.Text
 }
 
 // suggestPath names the folder of a path with all below it, or the path alone
