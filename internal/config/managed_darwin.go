@@ -1,0 +1,3 @@
+package config
+
+func managedFile() string { return "/Library/Application Support/OpenHarness/settings.json" }
