@@ -1,0 +1,182 @@
+// Package anthropic is the codec of the Anthropic Messages API: it encodes a
+// request, streams the reply and puts the message together.
+//
+// It makes one attempt and does not retry, knows no catalogue of models and no
+// credentials but those it is given. A reply is complete or an error; calls hold
+// a JSON object or say why not; thinking goes back only to the profile and
+// model it came from.
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider"
+	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/wire"
+)
+
+// DefaultURL is the base URL when the configuration has none.
+const DefaultURL = "https://api.anthropic.com"
+
+const version = "2023-06-01"
+
+// New returns a provider that speaks the Messages API. A base URL may end in
+// /v1 or not. The key goes out as x-api-key, the token as bearer.
+func New(cfg provider.Config) oh.Provider {
+	return &codec{link: wire.New("anthropic: messages", cfg, rules[:])}
+}
+
+type codec struct {
+	link  *wire.Link
+	tools body.Tools
+}
+
+// Stream implements [oh.Provider].
+func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
+	return func(yield func(oh.Chunk, error) bool) {
+		s, err := c.open(ctx, req)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer s.Close()
+		a := newAssembler(c.origin(req), req.Model)
+		done, err := relay(s, a, yield)
+		if err != nil {
+			yield(nil, err)
+		} else if done {
+			s.Finish()
+			yield(oh.MessageDone{Message: a.message()}, nil)
+		}
+	}
+}
+
+// relay passes on deltas until the reply is complete. It is not done when the
+// consumer has had enough.
+func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done bool, err error) {
+	if s.Whole() {
+		raw, err := s.ReadAll()
+		if err == nil {
+			err = a.whole(raw)
+		}
+		if err != nil {
+			return false, blame(s, err)
+		}
+		return a.pass(yield), nil
+	}
+	for {
+		ev, err := s.Next()
+		if err != nil {
+			return a.complete(), ended(s, a, err)
+		}
+		err = a.feed(ev.Name, ev.Data)
+		if !a.pass(yield) {
+			return false, nil
+		}
+		switch {
+		case err != nil && ev.Unfinished:
+			return a.complete(), ended(s, a, io.EOF)
+		case err != nil:
+			return false, blame(s, err)
+		case a.stopped:
+			return true, nil
+		}
+	}
+}
+
+// ended judges a stream that is over: without message_stop it is still complete
+// if the stop reason came and every block was closed.
+func ended(s *wire.Stream, a *assembler, err error) error {
+	switch {
+	case oh.KindOf(err) == oh.KindCancelled:
+		return err
+	case a.complete():
+		return nil
+	case errors.Is(err, io.EOF):
+		return s.Cut()
+	}
+	return err
+}
+
+// blame makes an error of the service, or of a stream that breaks the
+// protocol, one of this wire.
+func blame(s *wire.Stream, err error) error {
+	if e, ok := errors.AsType[*wire.Told](err); ok {
+		return s.Fault(e.Raw)
+	}
+	if _, ok := errors.AsType[*oh.Error](err); ok {
+		return err
+	}
+	return s.Broken(err)
+}
+
+func (c *codec) origin(req *oh.Request) string {
+	profile := c.link.Config().Profile
+	if profile == "" {
+		profile = req.Profile
+	}
+	return oh.Origin(profile, req.Model)
+}
+
+func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {
+	u, err := c.url()
+	if err != nil {
+		return nil, err
+	}
+	cfg := c.link.Config()
+	header := http.Header{"Anthropic-Version": {version}}
+	if cfg.Key != "" {
+		header.Set("X-Api-Key", cfg.Key)
+	}
+	if cfg.Token != "" {
+		header.Set("Authorization", "Bearer "+cfg.Token)
+	}
+	b, err := c.encode(req)
+	if err != nil {
+		return nil, c.link.Fail(oh.KindInvalid, err)
+	}
+	return c.link.Open(ctx, u, header, b)
+}
+
+func (c *codec) url() (*url.URL, error) {
+	u, err := c.link.BaseURL(DefaultURL)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.HasSuffix(u.Path, "/v1/messages"):
+	case strings.HasSuffix(u.Path, "/v1"):
+		u.Path += "/messages"
+	default:
+		u.Path += "/v1/messages"
+	}
+	return u, nil
+}
+
+// rules are the words of this wire, in order of precedence.
+var rules = [...]wire.Rule{
+	{Words: "usage limits", Kind: oh.KindQuota},
+	{Words: "extra usage is required", Kind: oh.KindQuota},
+	{Words: "exceed context limit", Kind: oh.KindTooLong},
+	{Words: "exceeds the maximum allowed number of input tokens", Kind: oh.KindTooLong},
+	{Words: "too many total text bytes", Kind: oh.KindTooLong},
+	{Code: "request_too_large", Kind: oh.KindTooLong},
+	{Code: "authentication_error", Kind: oh.KindAuth},
+	{Code: "permission_error", Kind: oh.KindAuth},
+	{Code: "billing_error", Kind: oh.KindQuota},
+	{Code: "overloaded_error", Kind: oh.KindOverloaded},
+	{Code: "timeout_error", Kind: oh.KindUnavailable},
+	{Words: "credit balance is too low", Kind: oh.KindQuota},
+	{Words: "prompt is too long", Kind: oh.KindTooLong},
+	{Code: "rate_limit_error", Kind: oh.KindLimited},
+	{Code: "not_found_error", Kind: oh.KindInvalid},
+	{Words: "overloaded", Kind: oh.KindOverloaded},
+	{Code: "api_error", Kind: oh.KindUnavailable},
+}

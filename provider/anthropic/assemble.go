@@ -1,0 +1,431 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/argument"
+	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/wire"
+)
+
+// assembler makes deltas and a message of the events of one reply. It does no
+// I/O.
+type assembler struct {
+	origin, model string
+	slots         []*slot
+	calls         int
+	stop          string
+	usage         usage
+	stopped       bool // message_stop came
+	out           []oh.Chunk
+	shape         delta.Template // of the last delta, which belongs to shapeSlot
+	shapeSlot     *slot
+	shapeKind     string
+}
+
+// slot is one block in the making.
+type slot struct {
+	index  int
+	kind   string
+	text   strings.Builder // or thinking
+	opaque opaque
+	raw    json.RawMessage // the block as it began
+	id     string
+	name   string
+	input  json.RawMessage // given at the start
+	args   argument.Builder
+	call   int // counts the calls
+	closed bool
+}
+
+func newAssembler(origin, model string) *assembler {
+	return &assembler{origin: origin, model: model}
+}
+
+// pass yields the deltas made so far; false when the consumer has had enough.
+func (a *assembler) pass(yield func(oh.Chunk, error) bool) bool {
+	for _, c := range a.out {
+		if !yield(c, nil) {
+			return false
+		}
+	}
+	a.out = a.out[:0]
+	return true
+}
+
+type event struct {
+	Type         string          `json:"type"`
+	Index        int             `json:"index"`
+	Message      *head           `json:"message"`
+	ContentBlock json.RawMessage `json:"content_block"`
+	Delta        piece           `json:"delta"`
+	Usage        *usage          `json:"usage"`
+	Error        json.RawMessage `json:"error"`
+}
+
+type head struct {
+	Model      string            `json:"model"`
+	Content    []json.RawMessage `json:"content"`
+	StopReason string            `json:"stop_reason"`
+	Usage      *usage            `json:"usage"`
+}
+
+type piece struct {
+	Type        string `json:"type"`
+	Text        string `json:"text"`
+	Thinking    string `json:"thinking"`
+	Signature   string `json:"signature"`
+	PartialJSON string `json:"partial_json"`
+	StopReason  string `json:"stop_reason"`
+}
+
+type usage struct {
+	Input      *int `json:"input_tokens"`
+	Output     *int `json:"output_tokens"`
+	CacheRead  *int `json:"cache_read_input_tokens"`
+	CacheWrite *int `json:"cache_creation_input_tokens"`
+}
+
+// take keeps the newest number of each kind. A zero does not replace a number:
+// some gateways repeat the usage at the end without what they told at the start.
+func (u *usage) take(v *usage) {
+	if v == nil {
+		return
+	}
+	for _, f := range [...]struct{ to, from **int }{
+		{&u.Input, &v.Input}, {&u.Output, &v.Output}, {&u.CacheRead, &v.CacheRead}, {&u.CacheWrite, &v.CacheWrite},
+	} {
+		if *f.from != nil && (**f.from > 0 || *f.to == nil) {
+			*f.to = *f.from
+		}
+	}
+}
+
+func (u *usage) counts() oh.Usage {
+	n := func(p *int) int {
+		if p == nil {
+			return 0
+		}
+		return max(0, *p)
+	}
+	return oh.Usage{InputTokens: n(u.Input), OutputTokens: n(u.Output), CacheReadTokens: n(u.CacheRead), CacheWriteTokens: n(u.CacheWrite)}
+}
+
+// feed takes one event. The deltas it made are in out.
+func (a *assembler) feed(name, data []byte) error {
+	if s, ok := a.shape.Match(data); ok && a.shapeSlot != nil {
+		a.add(a.shapeSlot, a.shapeKind, s)
+		return nil
+	}
+	if string(name) == "ping" || len(data) == 0 || string(data) == "[DONE]" {
+		return nil
+	}
+	var ev event
+	if err := decode(data, &ev); err != nil {
+		return fmt.Errorf("event: %w", err)
+	}
+	if ev.Type == "" {
+		ev.Type = string(name)
+	}
+	switch ev.Type {
+	case "message_start":
+		if ev.Message != nil {
+			a.begin(ev.Message)
+		}
+	case "content_block_start":
+		return a.start(ev.Index, ev.ContentBlock)
+	case "content_block_delta":
+		return a.delta(&ev, data)
+	case "content_block_stop":
+		if s := a.slot(ev.Index); s != nil {
+			s.closed = true
+		}
+	case "message_delta":
+		if ev.Delta.StopReason != "" {
+			a.stop = ev.Delta.StopReason
+		}
+		a.usage.take(ev.Usage)
+	case "message_stop":
+		a.stopped = true
+	case "error":
+		return &wire.Told{Raw: data}
+	default:
+		if len(ev.Error) > 0 && string(ev.Error) != "null" {
+			return &wire.Told{Raw: data}
+		}
+	}
+	return nil
+}
+
+// decode reads a JSON object. A member of an unexpected type is left out, not
+// an error: gateways differ in what they send beside what matters.
+func decode(data []byte, ev *event) error {
+	err := json.Unmarshal(data, ev)
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && bytes.TrimSpace(data)[0] == '{' {
+		return nil
+	}
+	return err
+}
+
+func (a *assembler) begin(m *head) {
+	if m.Model != "" {
+		a.model = m.Model
+	}
+	if m.StopReason != "" {
+		a.stop = m.StopReason
+	}
+	a.usage.take(m.Usage)
+}
+
+// slot returns the newest block of an index.
+func (a *assembler) slot(index int) *slot {
+	for i := len(a.slots) - 1; i >= 0; i-- {
+		if a.slots[i].index == index {
+			return a.slots[i]
+		}
+	}
+	return nil
+}
+
+func (a *assembler) start(index int, raw json.RawMessage) error {
+	var b struct {
+		Type      string          `json:"type"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		Data      string          `json:"data"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Input     json.RawMessage `json:"input"`
+	}
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return fmt.Errorf("content block %d: %w", index, err)
+	}
+	if b.Type == "" {
+		return fmt.Errorf("content block %d has no type", index)
+	}
+	if s := a.slot(index); s != nil {
+		s.closed = true
+	}
+	s := &slot{index: index, kind: b.Type, raw: raw, id: b.ID, name: b.Name, input: b.Input, call: a.calls}
+	a.slots = append(a.slots, s)
+	a.shapeSlot = nil
+	switch b.Type {
+	case "text":
+		a.add(s, "text", b.Text)
+	case "thinking":
+		s.opaque.Signature = b.Signature
+		a.add(s, "thinking", b.Thinking)
+	case "redacted_thinking":
+		s.opaque.Redacted = b.Data
+	case "tool_use":
+		a.calls++
+		a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name})
+	}
+	return nil
+}
+
+// key names the member of a delta that grows a block.
+func key(kind string) string {
+	switch kind {
+	case "text_delta":
+		return "text"
+	case "thinking_delta":
+		return "thinking"
+	case "input_json_delta":
+		return "partial_json"
+	}
+	return ""
+}
+
+func (p *piece) value() string {
+	switch p.Type {
+	case "text_delta":
+		return p.Text
+	case "thinking_delta":
+		return p.Thinking
+	case "input_json_delta":
+		return p.PartialJSON
+	}
+	return ""
+}
+
+func (a *assembler) delta(ev *event, data []byte) error {
+	s := a.slot(ev.Index)
+	if s == nil {
+		var err error
+		if s, err = a.implied(ev); err != nil {
+			return err
+		}
+	}
+	k := key(ev.Delta.Type)
+	if k == "" {
+		if ev.Delta.Type == "signature_delta" {
+			s.opaque.Signature += ev.Delta.Signature
+		}
+		return nil
+	}
+	a.add(s, k, ev.Delta.value())
+	kind, index := ev.Delta.Type, ev.Index
+	a.shape.Learn(data, k, func(data []byte) (string, bool) {
+		var ev event
+		err := json.Unmarshal(data, &ev)
+		return ev.Delta.value(), err == nil && ev.Type == "content_block_delta" && ev.Index == index && ev.Delta.Type == kind
+	})
+	a.shapeSlot, a.shapeKind = s, k
+	return nil
+}
+
+// implied begins a block that a gateway did not announce.
+func (a *assembler) implied(ev *event) (*slot, error) {
+	kind := ""
+	switch ev.Delta.Type {
+	case "text_delta":
+		kind = "text"
+	case "thinking_delta", "signature_delta":
+		kind = "thinking"
+	case "input_json_delta":
+		return nil, fmt.Errorf("arguments for block %d, which has not begun", ev.Index)
+	}
+	s := &slot{index: ev.Index, kind: kind, closed: true}
+	a.slots = append(a.slots, s)
+	return s, nil
+}
+
+// add puts a piece into a block and makes its delta.
+func (a *assembler) add(s *slot, what, piece string) {
+	if piece == "" {
+		return
+	}
+	switch {
+	case what == "text" && s.kind == "text":
+		s.text.WriteString(piece)
+		a.out = append(a.out, oh.TextDelta{Text: piece})
+	case what == "thinking" && s.kind == "thinking":
+		s.text.WriteString(piece)
+		a.out = append(a.out, oh.ThinkingDelta{Text: piece})
+	case what == "partial_json":
+		s.args.Add(piece)
+		if s.kind == "tool_use" {
+			a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
+		}
+	}
+}
+
+// complete reports whether nothing of the reply is missing although
+// message_stop did not come.
+func (a *assembler) complete() bool {
+	if a.stopped {
+		return true
+	}
+	for _, s := range a.slots {
+		if !s.closed {
+			return false
+		}
+	}
+	return a.stop != ""
+}
+
+// whole takes a reply that came as one JSON text.
+func (a *assembler) whole(raw []byte) error {
+	var m struct {
+		Type string `json:"type"`
+		head
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("the service did not stream, and what it sent is no message: %w", err)
+	}
+	if m.Type == "error" || len(m.Error) > 0 && string(m.Error) != "null" {
+		return &wire.Told{Raw: raw}
+	}
+	if m.Type != "message" || m.StopReason == "" {
+		return errors.New("the service did not stream, and what it sent is no message")
+	}
+	a.begin(&m.head)
+	for i, b := range m.Content {
+		if err := a.start(i, b); err != nil {
+			return err
+		}
+		if s := a.slots[i]; s.kind == "tool_use" && len(s.input) > 0 {
+			a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: string(s.input)})
+		}
+	}
+	a.stopped = true
+	return nil
+}
+
+// message returns the reply.
+func (a *assembler) message() oh.Message {
+	m := oh.Message{Role: oh.Assistant, Content: oh.Blocks{}, Model: a.model, Stop: oh.StopReason(a.stop), Usage: a.usage.counts()}
+	for i, s := range a.slots {
+		if b := a.block(s, m.Stop.Cut() && i == len(a.slots)-1); b != nil {
+			m.Content = append(m.Content, b)
+		}
+	}
+	calls := a.calls > 0
+	switch {
+	case calls && (m.Stop == "" || m.Stop == oh.StopEnd):
+		m.Stop = oh.StopToolUse
+	case !calls && (m.Stop == "" || m.Stop == oh.StopToolUse):
+		m.Stop = oh.StopEnd
+	}
+	return m
+}
+
+func (a *assembler) block(s *slot, cut bool) oh.Block {
+	switch s.kind {
+	case "text":
+		if s.text.Len() == 0 {
+			return nil
+		}
+		return oh.Text{Text: s.text.String()}
+	case "thinking", "redacted_thinking":
+		if s.text.Len() == 0 && s.opaque == (opaque{}) {
+			return nil
+		}
+		return oh.Thinking{Text: s.text.String(), Opaque: a.sealed(s)}
+	case "tool_use":
+		raw := s.args.String()
+		if s.args.Blank() && len(s.input) > 0 && (!cut || string(oh.Compact(s.input)) != "{}") {
+			raw = string(s.input)
+		}
+		u := oh.ToolUse{ID: s.id, Name: s.name}
+		u.Input, u.Malformed = argument.Parse(raw, cut)
+		return u
+	case "":
+		return nil
+	}
+	return oh.Unknown{Type: s.kind, Raw: s.foreign()}
+}
+
+func (a *assembler) sealed(s *slot) *oh.Opaque {
+	if s.opaque == (opaque{}) {
+		return nil
+	}
+	data, err := oh.Marshal(s.opaque)
+	if err != nil {
+		return nil
+	}
+	return &oh.Opaque{Origin: a.origin, Data: data}
+}
+
+// foreign is a block of a kind that is not known here, with the arguments that
+// came for it.
+func (s *slot) foreign() json.RawMessage {
+	raw := s.raw
+	var m map[string]json.RawMessage
+	if s.args.Whole() && json.Unmarshal(s.raw, &m) == nil {
+		m["input"] = json.RawMessage(s.args.String())
+		if full, err := oh.Marshal(m); err == nil {
+			raw = full
+		}
+	}
+	return body.AppendRaw(nil, oh.Compact(raw), "null")
+}

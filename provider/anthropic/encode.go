@@ -1,0 +1,312 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider"
+	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/note"
+)
+
+// mark asks the service to cache what comes before and with the block that
+// holds it. A request may have four: tools, system, and the last two user
+// messages, so that what one turn wrote the next one finds.
+const mark = `,"cache_control":{"type":"ephemeral"}`
+
+const minBudget = 1024 // tokens of thinking, the least the service takes
+
+// encode makes the body of a request. Encoded messages are kept in the memo
+// without marks; marks are put in between the pieces.
+func (c *codec) encode(req *oh.Request) (*body.Body, error) {
+	traits := c.link.Config().Model(req.Model)
+	e := encoder{origin: c.origin(req), traits: &traits}
+	var b body.Body
+	b.Add(e.head(req))
+	if len(req.Tools) > 0 {
+		b.AddString(`,"tools":`)
+		const end = "}]" // of the last tool and the list
+		raw := c.tools.Get(req.Tools, encodeTools)
+		b.Add(raw[:len(raw)-len(end)])
+		b.AddString(e.mark() + end)
+	}
+	if !body.Blank(req.System) {
+		b.AddString(`,"system":[{"type":"text","text":`)
+		b.Add(body.AppendString(nil, req.System))
+		b.AddString(e.mark() + `}]`)
+	}
+	b.AddString(`,"messages":[`)
+	if err := e.messages(&b, req); err != nil {
+		return nil, err
+	}
+	b.AddString(`]}`)
+	return &b, nil
+}
+
+type encoder struct {
+	origin string
+	traits *provider.Traits
+}
+
+func (e *encoder) mark() string {
+	if e.traits.NoCache {
+		return ""
+	}
+	return mark
+}
+
+func (e *encoder) head(req *oh.Request) []byte {
+	limit := req.MaxTokens
+	if limit <= 0 {
+		limit = e.traits.MaxOutput
+	}
+	if limit <= 0 {
+		limit = provider.MaxOutput
+	}
+	out := append([]byte(nil), `{"model":`...)
+	out = body.AppendString(out, req.Model)
+	out = append(out, `,"max_tokens":`...)
+	out = strconv.AppendInt(out, int64(limit), 10)
+	out = append(out, `,"stream":true`...)
+	return append(out, e.thinking(req, limit)...)
+}
+
+// thinking asks for reasoning as the effort says.
+func (e *encoder) thinking(req *oh.Request, limit int) string {
+	switch e.traits.Thinking {
+	case provider.ThinkEffort:
+		if word := e.traits.Effort(req.Effort); word != "" {
+			return `,"thinking":{"type":"adaptive"},"output_config":{"effort":` + string(body.AppendString(nil, word)) + `}`
+		}
+	case provider.ThinkBudget:
+		budget := min(e.traits.Budget(req.Effort), limit-1)
+		if limit > 2*minBudget {
+			// Something must be left for the reply itself.
+			budget = min(budget, limit-minBudget)
+		}
+		if budget >= minBudget && e.canThink(req.Messages) {
+			return fmt.Sprintf(`,"thinking":{"type":"enabled","budget_tokens":%d}`, budget)
+		}
+	}
+	return ""
+}
+
+// canThink reports whether the service would take the history with a thinking
+// budget: in the middle of a turn with calls, the reply that made them must
+// begin with its thinking.
+func (e *encoder) canThink(messages []oh.Message) bool {
+	n := len(messages)
+	if n < 2 || !slices.ContainsFunc(messages[n-1].Content, isResult) {
+		return true
+	}
+	for _, x := range messages[n-2].Content {
+		switch x := x.(type) {
+		case oh.Thinking:
+			if len(e.thought(nil, x)) > 0 {
+				return true
+			}
+		case oh.Text:
+			if !body.Blank(x.Text) {
+				return false
+			}
+		case oh.ToolUse:
+			return false
+		}
+	}
+	return true
+}
+
+func isResult(x oh.Block) bool { _, ok := x.(oh.ToolResult); return ok }
+
+func encodeTools(specs []oh.ToolSpec) []byte {
+	out := []byte{'['}
+	for i, t := range specs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"name":`...)
+		out = body.AppendString(out, body.Name(t.Name))
+		if t.Description != "" {
+			out = append(out, `,"description":`...)
+			out = body.AppendString(out, t.Description)
+		}
+		out = append(out, `,"input_schema":`...)
+		out = body.AppendRaw(out, body.Schema(t.Schema), "{}")
+		out = append(out, '}')
+	}
+	return append(out, ']')
+}
+
+func (e *encoder) messages(b *body.Body, req *oh.Request) error {
+	key := fmt.Sprintf("anthropic\x00%s\x00%t%t", e.origin, e.traits.NoImages, e.traits.NoReasoning)
+	marked := 0
+	first := len(req.Messages) // of the messages that get a mark
+	for i := len(req.Messages) - 1; i >= 0 && marked < 2 && !e.traits.NoCache; i-- {
+		if req.Messages[i].Role == oh.User {
+			marked++
+			first = i
+		}
+	}
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		raw, err := req.Memo.Get(key, m.ID, func() ([]byte, error) { return e.message(m), nil })
+		if err != nil {
+			return fmt.Errorf("encode message %d: %w", i+1, err)
+		}
+		if i > 0 {
+			b.AddString(",")
+		}
+		if i < first || m.Role != oh.User {
+			b.Add(raw)
+			continue
+		}
+		const end = "}]}" // of the last block, the content and the message
+		b.Add(raw[:len(raw)-len(end)])
+		b.AddString(mark + end)
+	}
+	return nil
+}
+
+// message encodes one message. Its last bytes close a block, the content and
+// the message.
+func (e *encoder) message(m *oh.Message) []byte {
+	role := oh.User
+	if m.Role == oh.Assistant {
+		role = oh.Assistant
+	}
+	out := append([]byte(nil), `{"role":"`+role+`","content":[`...)
+	start := len(out)
+	for _, x := range m.Content {
+		if isResult(x) {
+			out = e.block(out, x)
+		}
+	}
+	for _, x := range m.Content {
+		if !isResult(x) {
+			out = e.block(out, x)
+		}
+	}
+	if len(out) == start {
+		out = textBlock(out, note.EmptyMessage())
+	}
+	out[len(out)-1] = ']' // in place of the last comma
+	return append(out, '}')
+}
+
+// block appends a block and a comma, or nothing for what is not sent.
+func (e *encoder) block(out []byte, x oh.Block) []byte {
+	switch x := x.(type) {
+	case oh.Text:
+		if body.Blank(x.Text) {
+			return out
+		}
+		return textBlock(out, x.Text)
+	case oh.Image:
+		return e.image(out, x)
+	case oh.Document:
+		return document(out, x)
+	case oh.Thinking:
+		return e.thought(out, x)
+	case oh.ToolUse:
+		out = append(out, `{"type":"tool_use","id":`...)
+		out = body.AppendString(out, x.ID)
+		out = append(out, `,"name":`...)
+		out = body.AppendString(out, body.Name(x.Name))
+		out = append(out, `,"input":`...)
+		return append(body.AppendRaw(out, x.Input, "{}"), `},`...)
+	case oh.ToolResult:
+		return e.result(out, x)
+	}
+	return out
+}
+
+func textBlock(out []byte, s string) []byte {
+	out = append(out, `{"type":"text","text":`...)
+	return append(body.AppendString(out, s), `},`...)
+}
+
+func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
+	out = append(out, `{"type":"tool_result","tool_use_id":`...)
+	out = body.AppendString(out, r.ToolUseID)
+	out = append(out, `,"content":[`...)
+	start := len(out)
+	for _, x := range r.Content {
+		switch x.(type) {
+		case oh.Text, oh.Image, oh.Document:
+			out = e.block(out, x)
+		}
+	}
+	if len(out) == start {
+		out = textBlock(out, note.EmptyResult())
+	}
+	out[len(out)-1] = ']'
+	if r.IsError {
+		out = append(out, `,"is_error":true`...)
+	}
+	return append(out, `},`...)
+}
+
+func (e *encoder) image(out []byte, x oh.Image) []byte {
+	media := body.ImageType(x.MediaType)
+	if e.traits.NoImages || media == "" || len(x.Data) == 0 {
+		return textBlock(out, note.LeftOut(x.MediaType))
+	}
+	return append(source(append(out, `{"type":"image"`...), media, x.Data), `},`...)
+}
+
+func source(out []byte, media string, data []byte) []byte {
+	out = append(out, `,"source":{"type":"base64","media_type":"`...)
+	out = append(out, media...)
+	out = append(out, `","data":"`...)
+	out = base64.StdEncoding.AppendEncode(out, data)
+	return append(out, `"}`...)
+}
+
+func document(out []byte, x oh.Document) []byte {
+	media := strings.ToLower(x.MediaType)
+	isText := strings.HasPrefix(media, "text/") && !body.Blank(string(x.Data))
+	if !isText && (media != "application/pdf" || len(x.Data) == 0) {
+		return textBlock(out, note.LeftOut(strings.TrimSpace(x.MediaType+" "+x.Name)))
+	}
+	out = append(out, `{"type":"document"`...)
+	if !body.Blank(x.Name) {
+		out = append(out, `,"title":`...)
+		out = body.AppendString(out, x.Name)
+	}
+	if !isText {
+		return append(source(out, media, x.Data), `},`...)
+	}
+	out = append(out, `,"source":{"type":"text","media_type":"text/plain","data":`...)
+	return append(body.AppendString(out, string(x.Data)), `}},`...)
+}
+
+// opaque is what this wire keeps with a thinking block.
+type opaque struct {
+	Signature string `json:"signature,omitempty"`
+	Redacted  string `json:"redacted,omitempty"`
+}
+
+// thought appends a thinking block to the service that signed it, and nothing
+// to any other.
+func (e *encoder) thought(out []byte, x oh.Thinking) []byte {
+	var o opaque
+	if x.Opaque == nil || x.Opaque.Origin != e.origin || e.traits.NoReasoning || json.Unmarshal(x.Opaque.Data, &o) != nil {
+		return out
+	}
+	switch {
+	case o.Redacted != "":
+		out = append(out, `{"type":"redacted_thinking","data":`...)
+		return append(body.AppendString(out, o.Redacted), `},`...)
+	case o.Signature != "":
+		out = append(out, `{"type":"thinking","thinking":`...)
+		out = body.AppendString(out, x.Text)
+		out = append(out, `,"signature":`...)
+		return append(body.AppendString(out, o.Signature), `},`...)
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package body
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/openharness/oh"
+)
+
+func TestAppendRaw(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"", "{}"},
+		{"  ", "{}"},
+		{`{"a":1.0}`, `{"a":1.0}`},
+		{`{"a":"<&>"}`, `{"a":"<&>"}`},
+		{`{"a":"\ud83d\ude00"}`, `{"a":"\ud83d\ude00"}`},
+		{`{"a":"\ud83d"}`, `{"a":"\ufffd"}`},
+		{`{"a":"\ude00\uD83D\uDE00"}`, `{"a":"\ufffd\uD83D\uDE00"}`},
+		{`{"a":"\ud83d\ud83d\ude00"}`, `{"a":"\ufffd\ud83d\ude00"}`},
+		{`{"a":"\\ud83d"}`, `{"a":"\\ud83d"}`},
+		{`{"a":"\u00e9"}`, `{"a":"\u00e9"}`},
+		{"{\"a\":\"\xff\"}", `{"a":"` + "\ufffd" + `"}`},
+	}
+	for _, tt := range tests {
+		if got := string(AppendRaw(nil, []byte(tt.in), "{}")); got != tt.want {
+			t.Errorf("AppendRaw(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "a\"b\\c\n\r\t\x00\x1f\x7f", "é你👍\u2028", "\xed\xa0\xbd", "a\xff", "<&>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		raw := AppendString(nil, s)
+		var back string
+		if err := json.Unmarshal(raw, &back); err != nil {
+			t.Fatalf("%q: %v", raw, err)
+		}
+		if !utf8.Valid(raw) || utf8.ValidString(s) && back != s {
+			t.Errorf("AppendString(%q) reads back as %q", s, back)
+		}
+	})
+}
+
+func FuzzAppendRaw(f *testing.F) {
+	for _, s := range []string{`{"a":"\ud83d\ude00"}`, `{"a":"\ud83d"}`, `["\\\ud83d"]`, "\"\xff\"", `"\u12`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		out := AppendRaw(nil, raw, "{}")
+		if !utf8.Valid(out) {
+			t.Errorf("%q gives invalid UTF-8", raw)
+		}
+		if !json.Valid(raw) {
+			return
+		}
+		if !json.Valid(out) {
+			t.Fatalf("%q became %q", raw, out)
+		}
+		var a, b any
+		if json.Unmarshal(raw, &a) == nil && json.Unmarshal(out, &b) == nil && utf8.Valid(raw) {
+			x, _ := json.Marshal(a)
+			y, _ := json.Marshal(b)
+			if !bytes.Equal(x, y) {
+				t.Errorf("%q became %q", raw, out)
+			}
+		}
+	})
+}
+
+func TestBody(t *testing.T) {
+	var b Body
+	b.AddString("one")
+	b.Add(nil)
+	b.Add([]byte(" two"))
+	b.AddString(" three")
+	const want = "one two three"
+	if err := iotest.TestReader(b.Reader(), []byte(want)); err != nil {
+		t.Error(err)
+	}
+	again, _ := io.ReadAll(b.Reader())
+	if string(again) != want || string(b.Bytes()) != want || b.Size() != int64(len(want)) {
+		t.Errorf("%q, %q, %d", again, b.Bytes(), b.Size())
+	}
+}
+
+func TestName(t *testing.T) {
+	for in, want := range map[string]string{
+		"bash": "bash", "mcp__a-b__c": "mcp__a-b__c", "a.b/c": "a_b_c", "": "unnamed",
+		strings.Repeat("x", 80): strings.Repeat("x", 64), "é": "__",
+	} {
+		if got := Name(in); got != want {
+			t.Errorf("Name(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestSchema(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                  `{"type":"object","properties":{}}`,
+		"true":              `{"type":"object","properties":{}}`,
+		"{}":                `{"type":"object","properties":{}}`,
+		`{"type":"object"}`: `{"properties":{},"type":"object"}`,
+		`{"type":"object","properties":{"a":{}}}`: `{"type":"object","properties":{"a":{}}}`,
+	} {
+		if got := string(Schema([]byte(in))); got != want {
+			t.Errorf("Schema(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTools(t *testing.T) {
+	var tools Tools
+	n := 0
+	encode := func([]oh.ToolSpec) []byte { n++; return []byte("x") }
+	a := []oh.ToolSpec{{Name: "a", Schema: []byte("{}")}}
+	b := []oh.ToolSpec{{Name: "a", Schema: []byte("{}"), Description: "other"}}
+	for _, specs := range [][]oh.ToolSpec{a, a, {{Name: "a", Schema: []byte("{}")}}, b, b, nil} {
+		tools.Get(specs, encode)
+	}
+	if n != 3 {
+		t.Errorf("encoded %d times, want 3", n)
+	}
+}
+
+func TestImageType(t *testing.T) {
+	for in, want := range map[string]string{"image/png": "image/png", " Image/JPG": "image/jpeg", "image/svg+xml": "", "text/plain": "", "": ""} {
+		if got := ImageType(in); got != want {
+			t.Errorf("ImageType(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+// Package note holds the short texts that codecs put in a request where the
+// history has something that the wire cannot carry.
+package note
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed empty_result.md
+var emptyResult string
+
+//go:embed empty_message.md
+var emptyMessage string
+
+//go:embed left_out.md
+var leftOut string
+
+//go:embed files_of.md
+var filesOf string
+
+// EmptyResult stands for a tool result that says nothing.
+func EmptyResult() string { return strings.TrimSpace(emptyResult) }
+
+// EmptyMessage stands for a message that says nothing.
+func EmptyMessage() string { return strings.TrimSpace(emptyMessage) }
+
+// LeftOut stands for content, such as "image/png", that cannot be sent.
+func LeftOut(what string) string {
+	return strings.Replace(strings.TrimSpace(leftOut), "{what}", what, 1)
+}
+
+// FilesOf introduces the images and files of the result of a call.
+func FilesOf(call string) string {
+	return strings.Replace(strings.TrimSpace(filesOf), "{call}", call, 1)
+}

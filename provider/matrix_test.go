@@ -1,0 +1,454 @@
+package provider_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider"
+)
+
+// The same behaviour is asked of every wire. A voice says the same thing in
+// the events of one.
+type voice struct {
+	wire    string
+	full    string // thinking, text and two calls, see fullMessage
+	said    string // "hello", ends well
+	empty   string // nothing, ends well
+	cut     string // text cut at the output limit
+	failing string // text, then an overloaded error
+	open    string // text that goes on
+	tooLong answer
+	quota   answer
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+const (
+	fullText     = "你好, \"friend\" 👍\nline <b> é"
+	fullThinking = "why… 🤔"
+	fullInput    = `{"path":"a\\b","text":"\"quoted\" \n 你好 👍"}`
+)
+
+func fullMessage(wire string) oh.Message {
+	data := `{"signature":"c2ln"}`
+	if wire == "openai" {
+		data = `{"field":"reasoning_content"}`
+	}
+	return oh.Message{Role: oh.Assistant, Model: "m", Stop: oh.StopToolUse, Content: oh.Blocks{
+		oh.Thinking{Text: fullThinking, Opaque: &oh.Opaque{Origin: "p/m", Data: json.RawMessage(data)}},
+		oh.Text{Text: fullText},
+		oh.ToolUse{ID: "c1", Name: "write", Input: json.RawMessage(fullInput)},
+		oh.ToolUse{ID: "c2", Name: "now", Input: json.RawMessage("{}")},
+	}}
+}
+
+func voices() []voice {
+	const told = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`
+	return []voice{{
+		wire:    "anthropic",
+		full:    anthropicFull(),
+		said:    anthropicSaid(`{"type":"text_delta","text":"hello"}`, "end_turn"),
+		empty:   anthropicEvents(`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`),
+		cut:     anthropicSaid(`{"type":"text_delta","text":"hel"}`, "max_tokens"),
+		failing: anthropicOpen() + "event: error\ndata: " + told + "\n\n",
+		open:    anthropicOpen(),
+		tooLong: answer{400, nil, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}`},
+		quota:   answer{400, nil, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`},
+	}, {
+		wire:    "openai",
+		full:    openaiFull(),
+		said:    openaiEvents(`{"choices":[{"delta":{"content":"hello"}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`, "[DONE]"),
+		empty:   openaiEvents(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`, "[DONE]"),
+		cut:     openaiEvents(`{"choices":[{"delta":{"content":"hel"}}]}`, `{"choices":[{"delta":{},"finish_reason":"length"}]}`, "[DONE]"),
+		failing: openaiEvents(`{"choices":[{"delta":{"content":"hel"}}]}`, told),
+		open:    openaiEvents(`{"choices":[{"delta":{"content":"hel"}}]}`),
+		tooLong: answer{400, nil, `{"error":{"message":"This model's maximum context length is 8 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`},
+		quota:   answer{429, nil, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","code":"insufficient_quota"}}`},
+	}}
+}
+
+func anthropicEvents(datas ...string) string {
+	var s strings.Builder
+	for _, d := range datas {
+		var head struct {
+			Type string `json:"type"`
+		}
+		_ = json.Unmarshal([]byte(d), &head)
+		fmt.Fprintf(&s, "event: %s\ndata: %s\n\n", head.Type, d)
+	}
+	return s.String()
+}
+
+func anthropicBlock(i int, start string, deltas ...string) []string {
+	out := []string{fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, i, start)}
+	for _, d := range deltas {
+		out = append(out, fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`, i, d))
+	}
+	return append(out, fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, i))
+}
+
+// grow makes one delta of every six bytes of s or so, never inside a character.
+func grow(s, form string) []string {
+	var out []string
+	for s != "" {
+		n := min(6, len(s))
+		for n < len(s) && s[n]&0xc0 == 0x80 {
+			n++
+		}
+		quoted, _ := oh.Marshal(s[:n])
+		out = append(out, strings.Replace(form, "%", string(quoted), 1))
+		s = s[n:]
+	}
+	return out
+}
+
+func anthropicFull() string {
+	all := []string{`{"type":"message_start","message":{"model":"m"}}`}
+	think := append(grow(fullThinking, `{"type":"thinking_delta","thinking":%}`), `{"type":"signature_delta","signature":"c2ln"}`)
+	all = append(all, anthropicBlock(0, `{"type":"thinking","thinking":"","signature":""}`, think...)...)
+	all = append(all, anthropicBlock(1, `{"type":"text","text":""}`, grow(fullText, `{"type":"text_delta","text":%}`)...)...)
+	all = append(all, anthropicBlock(2, `{"type":"tool_use","id":"c1","name":"write","input":{}}`, grow(fullInput, `{"type":"input_json_delta","partial_json":%}`)...)...)
+	all = append(all, anthropicBlock(3, `{"type":"tool_use","id":"c2","name":"now","input":{}}`)...)
+	return anthropicEvents(append(all, `{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, `{"type":"message_stop"}`)...)
+}
+
+func anthropicSaid(delta, stop string) string {
+	all := anthropicBlock(0, `{"type":"text","text":""}`, delta)
+	return anthropicEvents(append(all, `{"type":"message_delta","delta":{"stop_reason":"`+stop+`"}}`, `{"type":"message_stop"}`)...)
+}
+
+func anthropicOpen() string {
+	return anthropicEvents(anthropicBlock(0, `{"type":"text","text":""}`, `{"type":"text_delta","text":"hel"}`)[:2]...)
+}
+
+func openaiEvents(datas ...string) string {
+	var s strings.Builder
+	for _, d := range datas {
+		s.WriteString("data: " + d + "\n\n")
+	}
+	return s.String()
+}
+
+func openaiFull() string {
+	all := grow(fullThinking, `{"model":"m","choices":[{"index":0,"delta":{"reasoning_content":%},"finish_reason":null}]}`)
+	all = append(all, grow(fullText, `{"model":"m","choices":[{"index":0,"delta":{"content":%},"finish_reason":null}]}`)...)
+	all = append(all, `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"write","arguments":""}}]}}]}`)
+	all = append(all, grow(fullInput, `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":%}}]}}]}`)...)
+	all = append(all, `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"c2","function":{"name":"now","arguments":""}}]}}]}`)
+	return openaiEvents(append(all, `{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`, "[DONE]")...)
+}
+
+// each runs a behaviour over all wires.
+func each(t *testing.T, f func(t *testing.T, v voice)) {
+	for _, v := range voices() {
+		t.Run(v.wire, func(t *testing.T) { f(t, v) })
+	}
+}
+
+// said collects a stream: the deltas by kind, the message, the error.
+type said struct {
+	text, thinking string
+	inputs         map[int]string
+	chunks         int
+	message        *oh.Message
+	err            error
+}
+
+func listen(t *testing.T, seq func(yield func(oh.Chunk, error) bool)) said {
+	t.Helper()
+	out := said{inputs: map[int]string{}}
+	for c, err := range seq {
+		if out.err != nil || out.message != nil {
+			t.Errorf("something after the end: %v %v", c, err)
+		}
+		switch c := c.(type) {
+		case oh.TextDelta:
+			out.text += c.Text
+		case oh.ThinkingDelta:
+			out.thinking += c.Text
+		case oh.ToolInputDelta:
+			out.inputs[c.Index] += c.JSON
+		case oh.MessageDone:
+			out.message = &c.Message
+		}
+		out.chunks++
+		if err != nil {
+			out.err = err
+		}
+	}
+	if (out.err == nil) == (out.message == nil) {
+		t.Errorf("the stream ended with message %v and error %v", out.message, out.err)
+	}
+	if e, ok := errors.AsType[*oh.Error](out.err); out.err != nil && (!ok || e.Kind == "" || strings.Contains(out.err.Error(), "sk-secret")) {
+		t.Errorf("error %#v", out.err)
+	}
+	return out
+}
+
+// served makes a provider on a service without a network.
+func served(v voice, body func(req *http.Request) io.Reader) oh.Provider {
+	return wires[v.wire](provider.Config{Profile: "p", Key: "sk-secret", Client: &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(body(req)), Request: req}, nil
+	})}})
+}
+
+type roundTrip func(req *http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
+
+func hello() *oh.Request {
+	return &oh.Request{Profile: "p", Model: "m", Messages: []oh.Message{{ID: "u1", Role: oh.User, Content: oh.Blocks{oh.Text{Text: "hi"}}}}}
+}
+
+func checkFull(t *testing.T, v voice, got said) {
+	t.Helper()
+	want := fullMessage(v.wire)
+	if got.err != nil {
+		t.Error(got.err)
+		return
+	}
+	if d := cmp.Diff(&want, got.message); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if got.text != fullText || got.thinking != fullThinking || got.inputs[0] != fullInput {
+		t.Errorf("deltas %q, %q, %q", got.text, got.thinking, got.inputs[0])
+	}
+}
+
+func TestCutAnywhere(t *testing.T) {
+	each(t, func(t *testing.T, v voice) {
+		for i := range v.full {
+			p := served(v, func(*http.Request) io.Reader {
+				return io.MultiReader(strings.NewReader(v.full[:i]), strings.NewReader(v.full[i:]))
+			})
+			checkFull(t, v, listen(t, p.Stream(t.Context(), hello())))
+			if t.Failed() {
+				t.Fatalf("cut at byte %d", i)
+			}
+		}
+	})
+}
+
+func TestForms(t *testing.T) {
+	forms := map[string]func(string) string{
+		"crlf":      func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"cr":        func(s string) string { return strings.ReplaceAll(s, "\n", "\r") },
+		"comments":  func(s string) string { return ": hi\n" + strings.ReplaceAll(s, "\n\n", "\n: ping\n\n: ping\n\n") },
+		"two lines": func(s string) string { return strings.ReplaceAll(s, `:{"`, ":\ndata: {\"") },
+		"mark":      func(s string) string { return "\xef\xbb\xbf" + s },
+		"no end":    func(s string) string { return strings.TrimRight(s, "\n") },
+	}
+	each(t, func(t *testing.T, v voice) {
+		for name, form := range forms {
+			t.Run(name, func(t *testing.T) {
+				p := served(v, func(*http.Request) io.Reader { return strings.NewReader(form(v.full)) })
+				checkFull(t, v, listen(t, p.Stream(t.Context(), hello())))
+			})
+		}
+	})
+}
+
+// However a stream breaks off, it is an error or the whole message.
+func TestCutStream(t *testing.T) {
+	each(t, func(t *testing.T, v voice) {
+		want := fullMessage(v.wire)
+		for n, end := range []error{io.EOF, io.ErrUnexpectedEOF, errors.New("connection reset")} {
+			whole := 0
+			for i := 0; i < len(v.full); i += 1 + 12*n {
+				p := served(v, func(*http.Request) io.Reader {
+					return io.MultiReader(strings.NewReader(v.full[:i]), failing{end})
+				})
+				got := listen(t, p.Stream(t.Context(), hello()))
+				if got.err == nil {
+					whole++
+					if d := cmp.Diff(&want, got.message); d != "" {
+						t.Fatalf("cut at byte %d of %d: (-want +got)\n%s", i, len(v.full), d)
+					}
+				} else if oh.KindOf(got.err) != oh.KindUnavailable {
+					t.Fatalf("cut at byte %d: %v", i, got.err)
+				}
+			}
+			if whole > 150 {
+				t.Errorf("%d cut streams passed for whole", whole)
+			}
+		}
+	})
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestPlainReplies(t *testing.T) {
+	each(t, func(t *testing.T, v voice) {
+		for _, tt := range []struct {
+			name, stream, text string
+			stop               oh.StopReason
+			kind               oh.Kind
+		}{
+			{"said", v.said, "hello", oh.StopEnd, ""},
+			{"empty", v.empty, "", oh.StopEnd, ""},
+			{"cut at the limit", v.cut, "hel", oh.StopMaxTokens, ""},
+			{"error midway", v.failing, "hel", "", oh.KindOverloaded},
+			{"cut", v.open, "hel", "", oh.KindUnavailable},
+		} {
+			t.Run(tt.name, func(t *testing.T) {
+				p := served(v, func(*http.Request) io.Reader { return strings.NewReader(tt.stream) })
+				got := listen(t, p.Stream(t.Context(), hello()))
+				if oh.KindOf(got.err) != tt.kind || got.text != tt.text {
+					t.Errorf("text %q, error %v", got.text, got.err)
+				}
+				if got.message != nil && (got.message.Stop != tt.stop || got.message.Content.Text() != tt.text) {
+					t.Errorf("message %+v", got.message)
+				}
+			})
+		}
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	each(t, func(t *testing.T, v voice) {
+		for _, tt := range []struct {
+			name  string
+			a     answer
+			kind  oh.Kind
+			after time.Duration
+		}{
+			{"too long", v.tooLong, oh.KindTooLong, 0},
+			{"quota", v.quota, oh.KindQuota, 0},
+			{"no key", answer{401, nil, `{"error":{"type":"authentication_error","message":"invalid x-api-key sk-secret"}}`}, oh.KindAuth, 0},
+			{"forbidden", answer{403, nil, ""}, oh.KindAuth, 0},
+			{"unknown model", answer{404, nil, `{"error":{"type":"not_found_error","message":"model: m"}}`}, oh.KindInvalid, 0},
+			{"bad request", answer{400, nil, `{"error":{"type":"invalid_request_error","message":"no"}}`}, oh.KindInvalid, 0},
+			{"too large", answer{413, nil, `{"error":{"type":"request_too_large","message":"no"}}`}, oh.KindTooLong, 0},
+			{"rate", answer{429, http.Header{"Retry-After": {"2"}}, `{"error":{"type":"rate_limit_error","message":"This would exceed the rate limit of 30,000 input tokens per minute; the prompt is too long"}}`}, oh.KindLimited, 2 * time.Second},
+			{"rate in milliseconds", answer{429, http.Header{"Retry-After-Ms": {"1500"}}, `{}`}, oh.KindLimited, 1500 * time.Millisecond},
+			{"busy", answer{529, nil, `{"error":{"type":"overloaded_error","message":"Overloaded"}}`}, oh.KindOverloaded, 0},
+			{"busy by its words", answer{500, nil, `{"error":{"type":"server_error","message":"The engine is overloaded"}}`}, oh.KindOverloaded, 0},
+			{"broken", answer{500, nil, "<html>"}, oh.KindUnavailable, 0},
+			{"gateway", answer{502, nil, ""}, oh.KindUnavailable, 0},
+		} {
+			t.Run(tt.name, func(t *testing.T) {
+				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					for name, values := range tt.a.header {
+						w.Header()[name] = values
+					}
+					w.WriteHeader(tt.a.status)
+					_, _ = io.WriteString(w, tt.a.body)
+				}))
+				defer srv.Close()
+				p := wires[v.wire](provider.Config{BaseURL: srv.URL, Key: "sk-secret"})
+				got := listen(t, p.Stream(t.Context(), hello()))
+				e, _ := errors.AsType[*oh.Error](got.err)
+				if e == nil || e.Kind != tt.kind || e.After != tt.after || e.Status != tt.a.status {
+					t.Errorf("error %+v", got.err)
+				}
+			})
+		}
+	})
+}
+
+// hanging serves the beginning of a stream and then nothing until the client
+// is gone, which it tells.
+func hanging(t *testing.T, begin string) (url string, gone <-chan struct{}) {
+	t.Helper()
+	c := make(chan struct{}, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, begin)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		c <- struct{}{}
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, c
+}
+
+func TestBreak(t *testing.T) {
+	each(t, func(t *testing.T, v voice) {
+		url, gone := hanging(t, v.open)
+		p := wires[v.wire](provider.Config{BaseURL: url})
+		n := 0
+		for _, err := range p.Stream(t.Context(), hello()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			break
+		}
+		<-gone
+		if n != 1 {
+			t.Errorf("%d chunks", n)
+		}
+	})
+}
+
+func TestCancel(t *testing.T) {
+	each(t, func(t *testing.T, v voice) {
+		url, gone := hanging(t, v.open)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		p := wires[v.wire](provider.Config{BaseURL: url})
+		got := listen(t, func(yield func(oh.Chunk, error) bool) {
+			for c, err := range p.Stream(ctx, hello()) {
+				cancel()
+				if !yield(c, err) {
+					return
+				}
+			}
+		})
+		<-gone
+		if oh.KindOf(got.err) != oh.KindCancelled || !errors.Is(got.err, context.Canceled) {
+			t.Errorf("error %v", got.err)
+		}
+	})
+}
+
+func TestSilence(t *testing.T) {
+	each(t, func(t *testing.T, v voice) {
+		for _, tt := range []struct {
+			name, begin string
+			kind        oh.Kind
+		}{{"before the end", v.open, oh.KindUnavailable}, {"after the end", v.said, ""}} {
+			t.Run(tt.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := served(v, func(req *http.Request) io.Reader {
+						return io.MultiReader(strings.NewReader(strings.TrimSuffix(tt.begin, "data: [DONE]\n\n")), silent{req.Context()})
+					})
+					start := time.Now()
+					got := listen(t, p.Stream(t.Context(), hello()))
+					if oh.KindOf(got.err) != tt.kind {
+						t.Errorf("error %v", got.err)
+					}
+					if d := time.Since(start); tt.kind == "" && d > 10*time.Second || tt.kind != "" && d != provider.DefaultIdle {
+						t.Errorf("it took %v", d)
+					}
+				})
+			})
+		}
+	})
+}
+
+type silent struct{ ctx context.Context }
+
+func (s silent) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
+}

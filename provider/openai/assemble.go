@@ -1,0 +1,433 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/argument"
+	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/wire"
+)
+
+// assembler makes deltas and a message of the chunks of one reply. It does no
+// I/O.
+type assembler struct {
+	origin, model string
+	blocks        []*part // in order of arrival
+	calls         []*call
+	details       details
+	think         thinkTag
+	finish        string
+	refused       bool
+	usage         usage
+	done          bool // [DONE] came
+	told          bool // the service told an error
+	choices       bool // a choice came
+	out           []oh.Chunk
+	shape         delta.Template
+	shapeContent  bool // the shape is of text, not of reasoning
+	shapeField    string
+}
+
+// part is one block in the making: text, thinking or a call.
+type part struct {
+	kind  partKind
+	text  strings.Builder
+	field string // of thinking: where it came in
+	call  *call
+}
+
+type partKind int
+
+const (
+	textPart partKind = iota
+	thinkingPart
+	callPart
+)
+
+func newAssembler(origin, model string) *assembler {
+	return &assembler{origin: origin, model: model}
+}
+
+// pass yields the deltas made so far; false when the consumer has had enough.
+func (a *assembler) pass(yield func(oh.Chunk, error) bool) bool {
+	for _, c := range a.out {
+		if !yield(c, nil) {
+			return false
+		}
+	}
+	a.out = a.out[:0]
+	return true
+}
+
+// feed takes one event. The deltas it made are in out.
+func (a *assembler) feed(name, data []byte) error {
+	if s, ok := a.shape.Match(data); ok {
+		a.addShaped(s)
+		return nil
+	}
+	switch strings.TrimSpace(string(data)) {
+	case "":
+		return nil
+	case "[DONE]":
+		a.done = true
+		return nil
+	}
+	var c chunk
+	if err := decode(data, &c); err != nil {
+		return fmt.Errorf("chunk: %w", err)
+	}
+	if c.fault() || string(name) == "error" {
+		a.told = true
+		return &wire.Told{Raw: data}
+	}
+	if err := a.take(&c); err != nil {
+		return err
+	}
+	a.learn(&c, data)
+	return nil
+}
+
+// addShaped does what take does with a chunk that carries one string.
+func (a *assembler) addShaped(s string) {
+	if a.shapeContent {
+		a.content(s)
+	} else {
+		a.thought(s, a.shapeField)
+	}
+}
+
+// learn keeps the shape of a chunk that carries one string and nothing else.
+func (a *assembler) learn(c *chunk, data []byte) {
+	field, _, ok := c.pure()
+	if !ok {
+		return
+	}
+	a.shape.Learn(data, field, func(data []byte) (string, bool) {
+		var again chunk
+		if json.Unmarshal(data, &again) != nil || again.Model != c.Model {
+			return "", false
+		}
+		f, s, ok := again.pure()
+		return s, ok && f == field
+	})
+	a.shapeContent = field == "content"
+	a.shapeField = field
+}
+
+// whole takes a reply that came as one JSON text.
+func (a *assembler) whole(raw []byte) error {
+	var c chunk
+	if err := decode(raw, &c); err != nil {
+		return fmt.Errorf("the service did not stream, and what it sent is no completion: %w", err)
+	}
+	if c.fault() {
+		return &wire.Told{Raw: raw}
+	}
+	if len(c.Choices) == 0 || c.Choices[0].Message == nil {
+		return errors.New("the service did not stream, and what it sent is no completion")
+	}
+	if err := a.take(&c); err != nil {
+		return err
+	}
+	a.done = true
+	return nil
+}
+
+func (a *assembler) take(c *chunk) error {
+	if c.Model != "" {
+		a.model = c.Model
+	}
+	a.usage.take(c.Usage)
+	if c.Groq != nil {
+		a.usage.take(c.Groq.Usage)
+	}
+	for i := range c.Choices {
+		ch := &c.Choices[i]
+		if ch.Index != nil && *ch.Index != 0 {
+			continue
+		}
+		a.usage.take(ch.Usage)
+		if err := a.choice(ch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *assembler) choice(ch *choice) error {
+	d := ch.Delta
+	if d == nil || d.empty() && !a.choices {
+		if ch.Message != nil && !a.choices {
+			d = ch.Message
+		}
+	}
+	if d != nil {
+		a.choices = a.choices || !d.empty()
+		if err := a.delta(d); err != nil {
+			return err
+		}
+	}
+	if ch.Finish == "" {
+		return nil
+	}
+	a.finish = ch.Finish
+	if raw, ok := broken(ch); ok {
+		a.told = true
+		return &wire.Told{Raw: raw}
+	}
+	return nil
+}
+
+// broken makes an error of the finish reasons that are failures.
+func broken(ch *choice) (raw []byte, ok bool) {
+	code := ""
+	switch ch.Finish {
+	case "error", "network_error":
+		code = "upstream_error"
+	case "insufficient_system_resource":
+		code = "overloaded"
+	default:
+		return nil, false
+	}
+	if len(ch.Error) > 2 {
+		return append(append([]byte(`{"error":`), ch.Error...), '}'), true
+	}
+	return []byte(`{"error":{"code":"` + code + `","message":"the service ended the reply with ` + ch.Finish + `"}}`), true
+}
+
+func (a *assembler) delta(d *message) error {
+	if field, s := d.reasoning(); s != "" {
+		a.thought(s, field)
+	}
+	if list := d.details(); len(list) > 0 {
+		a.details.add(list)
+		if field, _ := d.reasoning(); field == "" {
+			a.thought(detailText(list), fieldDetails)
+		}
+		// The list itself goes back even when it holds no text to show.
+		a.block(thinkingPart, fieldDetails)
+	}
+	for _, p := range d.content() {
+		if p.thinking {
+			a.thought(p.text, "")
+		} else {
+			a.content(p.text)
+		}
+	}
+	if d.Refusal != "" {
+		a.refused = true
+		a.say(d.Refusal)
+	}
+	if d.FunctionCall != nil {
+		a.call(&callDelta{Function: d.FunctionCall})
+	}
+	for i := range d.ToolCalls {
+		a.call(&d.ToolCalls[i])
+	}
+	return nil
+}
+
+// content takes a piece of content, in which a model may think aloud.
+func (a *assembler) content(s string) {
+	thought, said := a.think.feed(s)
+	if thought != "" {
+		a.thought(thought, "")
+	}
+	if said != "" {
+		a.say(said)
+	}
+}
+
+func (a *assembler) say(s string) {
+	a.block(textPart, "").text.WriteString(s)
+	a.out = append(a.out, oh.TextDelta{Text: s})
+}
+
+func (a *assembler) thought(s, field string) {
+	if s == "" {
+		return
+	}
+	a.block(thinkingPart, field).text.WriteString(s)
+	a.out = append(a.out, oh.ThinkingDelta{Text: s})
+}
+
+// block returns the last block if it is of the kind, or a new one.
+func (a *assembler) block(kind partKind, field string) *part {
+	if n := len(a.blocks); n > 0 && a.blocks[n-1].kind == kind && (a.blocks[n-1].field == field || field == fieldDetails) {
+		return a.blocks[n-1]
+	}
+	p := &part{kind: kind, field: field}
+	a.blocks = append(a.blocks, p)
+	return p
+}
+
+// flush gives out what was held back for a tag that did not come.
+func (a *assembler) flush() {
+	thought, said := a.think.flush()
+	if thought != "" {
+		a.thought(thought, "")
+	}
+	if said != "" {
+		a.say(said)
+	}
+}
+
+// message returns the reply.
+func (a *assembler) message() oh.Message {
+	m := oh.Message{Role: oh.Assistant, Content: oh.Blocks{}, Model: a.model, Usage: a.usage.counts()}
+	m.Stop = a.stop()
+	last := a.lastCall()
+	for _, p := range a.blocks {
+		switch p.kind {
+		case textPart:
+			m.Content = append(m.Content, oh.Text{Text: p.text.String()})
+		case thinkingPart:
+			if t := (oh.Thinking{Text: p.text.String(), Opaque: a.sealed(p)}); t.Text != "" || t.Opaque != nil {
+				m.Content = append(m.Content, t)
+			}
+		case callPart:
+			if !p.call.phantom() {
+				cut := m.Stop.Cut() && (p.call == last || !p.call.args.Blank())
+				m.Content = append(m.Content, p.call.use(cut))
+			}
+		}
+	}
+	return m
+}
+
+// lastCall is the last block, if it is a call: a cut reply may have been cut
+// before its arguments began.
+func (a *assembler) lastCall() *call {
+	if n := len(a.blocks); n > 0 && a.blocks[n-1].kind == callPart {
+		return a.blocks[n-1].call
+	}
+	return nil
+}
+
+// sealed keeps the field that reasoning came in. The list of details goes with
+// the first block that has one, as one list.
+func (a *assembler) sealed(p *part) *oh.Opaque {
+	o := opaque{Field: p.field}
+	if len(a.details.list) > 0 && a.details.owner(p) {
+		o.Field = fieldDetails
+		o.Details = a.details.raw()
+	}
+	if o.Field == "" || o.Field == fieldDetails && len(o.Details) == 0 {
+		return nil
+	}
+	data, err := oh.Marshal(o)
+	if err != nil {
+		return nil
+	}
+	return &oh.Opaque{Origin: a.origin, Data: oh.Compact(data)}
+}
+
+func (a *assembler) stop() oh.StopReason {
+	calls := false
+	for _, c := range a.calls {
+		calls = calls || !c.phantom()
+	}
+	switch a.finish {
+	case "length", "max_tokens", "model_length":
+		return oh.StopMaxTokens
+	case "content_filter", "sensitive", "refusal":
+		return oh.StopRefusal
+	case "", "stop", "eos", "end_turn", "tool_calls", "function_call", "tool_use":
+		switch {
+		case calls:
+			return oh.StopToolUse
+		case a.refused:
+			return oh.StopRefusal
+		}
+		return oh.StopEnd
+	case "stop_sequence":
+		return oh.StopSequence
+	}
+	return oh.StopReason(a.finish)
+}
+
+// call is one call in the making.
+type call struct {
+	index    *int
+	id, name string
+	args     argument.Builder
+	n        int // counts the calls of the reply
+}
+
+// call takes a piece of a call. Services disagree on how they tell the pieces
+// of one call from those of another: by index, by id, or only by their order.
+func (a *assembler) call(d *callDelta) {
+	name, args := "", ""
+	if d.Function != nil {
+		name, args = d.Function.Name, d.Function.args()
+	}
+	c := a.find(d)
+	if c == nil || c.over(d, name, args) {
+		if name == "" && args == "" && d.ID == "" {
+			return
+		}
+		c = &call{index: d.Index, n: len(a.calls)}
+		a.calls = append(a.calls, c)
+		a.blocks = append(a.blocks, &part{kind: callPart, call: c})
+	}
+	if c.id == "" {
+		c.id = d.ID
+	}
+	if name != "" {
+		c.name = name
+	}
+	c.args.Add(args)
+	a.out = append(a.out, oh.ToolInputDelta{Index: c.n, ID: c.id, Name: c.name, JSON: args})
+}
+
+// find returns the call that a piece would belong to.
+func (a *assembler) find(d *callDelta) *call {
+	for i := len(a.calls) - 1; i >= 0; i-- {
+		c := a.calls[i]
+		switch {
+		case d.Index != nil:
+			if c.index != nil && *c.index == *d.Index {
+				return c
+			}
+		case d.ID != "":
+			if c.id == d.ID {
+				return c
+			}
+		default:
+			return c
+		}
+	}
+	return nil
+}
+
+// over reports whether a piece begins another call although it looks as if it
+// belonged to c: it names another tool, or brings arguments where they are
+// complete, or has another id and a name.
+func (c *call) over(d *callDelta, name, args string) bool {
+	if name == "" {
+		return d.ID != "" && c.id != "" && d.ID != c.id && c.args.Whole()
+	}
+	switch {
+	case c.name != "" && name != c.name:
+		return true
+	case d.ID != "" && c.id != "" && d.ID != c.id:
+		return true
+	}
+	return strings.TrimSpace(args) != "" && c.args.Whole()
+}
+
+// phantom reports a call that says nothing.
+func (c *call) phantom() bool { return c.name == "" && c.args.Blank() }
+
+func (c *call) use(cut bool) oh.ToolUse {
+	u := oh.ToolUse{ID: c.id, Name: c.name}
+	u.Input, u.Malformed = argument.Parse(c.args.String(), cut)
+	if c.name == "" && u.Malformed == "" {
+		u.Malformed = "the call names no tool: " + c.args.String()
+	}
+	return u
+}

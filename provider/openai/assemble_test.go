@@ -1,0 +1,236 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/wire"
+)
+
+// play feeds chunks to an assembler as a stream would.
+func play(a *assembler, chunks ...string) (oh.Message, error) {
+	for _, c := range chunks {
+		if err := a.feed(nil, []byte(c)); err != nil {
+			return oh.Message{}, err
+		}
+	}
+	a.flush()
+	return a.message(), nil
+}
+
+type gotCall struct{ ID, Name, Input, Malformed string }
+
+func TestCalls(t *testing.T) {
+	part := func(calls string) string { return `{"choices":[{"delta":{"tool_calls":[` + calls + `]}}]}` }
+	tests := []struct {
+		name   string
+		chunks []string
+		want   []gotCall
+	}{
+		{"index from 1", []string{part(`{"index":1,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`), part(`{"index":1,"function":{"arguments":":1}"}}`)},
+			[]gotCall{{"a", "f", `{"x":1}`, ""}}},
+		{"interleaved", []string{part(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"id":"b","function":{"name":"g","arguments":"{"}}`),
+			part(`{"index":1,"function":{"arguments":"}"}},{"index":0,"function":{"arguments":"}"}}`)},
+			[]gotCall{{"a", "f", `{}`, ""}, {"b", "g", `{}`, ""}}},
+		{"no index", []string{part(`{"id":"a","function":{"name":"f","arguments":"{"}}`), part(`{"id":"b","function":{"name":"f","arguments":"{"}}`),
+			part(`{"id":"a","function":{"arguments":"}"}}`), part(`{"id":"b","function":{"arguments":"}"}}`)},
+			[]gotCall{{"a", "f", `{}`, ""}, {"b", "f", `{}`, ""}}},
+		{"neither index nor id", []string{part(`{"function":{"name":"f","arguments":"{\"x\":1}"}}`), part(`{"function":{"name":"f","arguments":"{\"x\""}}`), part(`{"function":{"arguments":":2}"}}`)},
+			[]gotCall{{"", "f", `{"x":1}`, ""}, {"", "f", `{"x":2}`, ""}}},
+		{"id and name in every chunk", []string{part(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`), part(`{"index":0,"id":"a","function":{"name":"f","arguments":":1"}}`), part(`{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}`), part(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`)},
+			[]gotCall{{"a", "f", `{"x":1}`, ""}}},
+		{"one index, two ids", []string{part(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), part(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\""}}`), part(`{"index":0,"function":{"arguments":":1}"}}`)},
+			[]gotCall{{"a", "f", `{}`, ""}, {"b", "f", `{"x":1}`, ""}}},
+		{"one index, no ids, whole calls", []string{part(`{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}}`), part(`{"index":0,"function":{"name":"f","arguments":"{\"x\":2}"}}`)},
+			[]gotCall{{"", "f", `{"x":1}`, ""}, {"", "f", `{"x":2}`, ""}}},
+		{"one id twice", []string{part(`{"index":0,"id":"d","function":{"name":"f","arguments":"{}"}},{"index":1,"id":"d","function":{"name":"g","arguments":"{}"}}`)},
+			[]gotCall{{"d", "f", `{}`, ""}, {"d", "g", `{}`, ""}}},
+		{"one id twice without index", []string{part(`{"id":"d","function":{"name":"f","arguments":"{\"x\":1}"}}`), part(`{"id":"d","function":{"name":"f","arguments":"{\"x\":2}"}}`)},
+			[]gotCall{{"d", "f", `{"x":1}`, ""}, {"d", "f", `{"x":2}`, ""}}},
+		{"id comes late", []string{part(`{"index":0,"function":{"name":"f"}}`), part(`{"index":0,"id":"a","function":{"arguments":"{}"}}`)},
+			[]gotCall{{"a", "f", `{}`, ""}}},
+		{"arguments as an object", []string{part(`{"index":0,"id":"a","function":{"name":"f","arguments":{"x": [1, 2]}}}`)},
+			[]gotCall{{"a", "f", `{"x":[1,2]}`, ""}}},
+		{"no arguments", []string{part(`{"index":0,"id":"a","function":{"name":"f"}},{"index":1,"id":"b","function":{"name":"g","arguments":null}},{"index":2,"id":"c","function":{"name":"h","arguments":""}}`)},
+			[]gotCall{{"a", "f", `{}`, ""}, {"b", "g", `{}`, ""}, {"c", "h", `{}`, ""}}},
+		{"white space after the arguments", []string{part(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), part(`{"index":0,"id":"a","function":{"name":"f","arguments":" "}}`)},
+			[]gotCall{{"a", "f", `{}`, ""}}},
+		{"numeric id", []string{part(`{"index":0,"id":7,"function":{"name":"f","arguments":"{}"}}`)},
+			[]gotCall{{"", "f", `{}`, ""}}},
+		{"function_call", []string{`{"choices":[{"delta":{"function_call":{"name":"f","arguments":""}}}]}`, `{"choices":[{"delta":{"function_call":{"arguments":"{\"x\""}}}]}`, `{"choices":[{"delta":{"function_call":{"arguments":":1}"}},"finish_reason":"function_call"}]}`},
+			[]gotCall{{"", "f", `{"x":1}`, ""}}},
+		{"phantom", []string{part(`{"index":0}`), part(`{"index":1,"id":"x"}`), part(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`)},
+			[]gotCall{{"a", "f", `{}`, ""}}},
+		{"broken", []string{part(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`)},
+			[]gotCall{{"a", "f", `{"malformed":"{\"x\":"}`, `the arguments are no JSON object (unexpected end of JSON input): {"x":`}}},
+		{"raw newline", []string{part(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\"a\nb\"}"}}`)},
+			[]gotCall{{"a", "f", `{"x":"a\nb"}`, ""}}},
+		{"no name", []string{part(`{"index":0,"id":"a","function":{"arguments":"{}"}}`)},
+			[]gotCall{{"a", "", `{}`, "the call names no tool: {}"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := play(newAssembler("p/m", "m"), append(tt.chunks, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []gotCall
+			for _, u := range m.Content.ToolUses() {
+				got = append(got, gotCall{u.ID, u.Name, string(u.Input), u.Malformed})
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+			if m.Stop != oh.StopToolUse {
+				t.Errorf("stop %q", m.Stop)
+			}
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	for reason, want := range map[string]oh.StopReason{
+		"stop": oh.StopEnd, "length": oh.StopMaxTokens, "content_filter": oh.StopRefusal, "tool_calls": oh.StopEnd, "strange": "strange",
+	} {
+		m, err := play(newAssembler("p/m", "m"), `{"choices":[{"delta":{"content":"x"},"finish_reason":"`+reason+`"}]}`)
+		if err != nil || m.Stop != want {
+			t.Errorf("%s: %q, %v", reason, m.Stop, err)
+		}
+	}
+}
+
+func TestTold(t *testing.T) {
+	for _, c := range []string{
+		`{"error":{"message":"x"}}`, `{"error":"x"}`, `{"object":"error","message":"x"}`, `{"detail":"x"}`, `{"code":"x","message":"y"}`,
+		`[{"error":{"message":"x"}}]`, `{"choices":[{"delta":{},"finish_reason":"error"}]}`,
+	} {
+		_, err := play(newAssembler("p/m", "m"), c)
+		if _, ok := errors.AsType[*wire.Told](err); !ok {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for in, want := range map[string]oh.Usage{
+		`{"prompt_tokens":10,"completion_tokens":5}`:                                                                      {InputTokens: 10, OutputTokens: 5},
+		`{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":null}`:                                         {InputTokens: 10, OutputTokens: 5},
+		`{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":3}}`:   {InputTokens: 3, OutputTokens: 5, CacheReadTokens: 4, CacheWriteTokens: 3},
+		`{"prompt_tokens":10,"completion_tokens":5,"prompt_cache_hit_tokens":4,"prompt_cache_miss_tokens":6}`:             {InputTokens: 6, OutputTokens: 5, CacheReadTokens: 4},
+		`{"prompt_tokens":10,"completion_tokens":5,"cached_tokens":40}`:                                                   {OutputTokens: 5, CacheReadTokens: 10},
+		`{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"completion_tokens_details":{"reasoning_tokens":2}}`: {InputTokens: 10, OutputTokens: 5, ReasoningTokens: 2},
+		`{"prompt_tokens":10.0,"completion_tokens":"5","total_tokens":-1}`:                                                {InputTokens: 10, OutputTokens: 5},
+	} {
+		a := newAssembler("p/m", "m")
+		m, err := play(a, `{"choices":[],"usage":`+in+`}`, `{"choices":[],"usage":{}}`, `{"choices":[],"usage":null}`)
+		if err != nil {
+			t.Error(err)
+		}
+		if d := cmp.Diff(want, m.Usage); d != "" {
+			t.Errorf("%s (-want +got)\n%s", in, d)
+		}
+	}
+}
+
+func TestThinkTag(t *testing.T) {
+	for _, tt := range []struct{ in, thought, said string }{
+		{"<think>a</think>b", "a", "b"},
+		{" \n<think>a<b></think>\n\nb <think>c</think>", "a<b>", "b <think>c</think>"},
+		{"plain <", "", "plain <"},
+		{"<", "", "<"},
+		{"<thinker>", "", "<thinker>"},
+		{"<think>a</thi", "a</thi", ""},
+		{"<think></think>", "", ""},
+		{"  plain", "", "  plain"},
+		{" \n", "", " \n"},
+	} {
+		for i := range tt.in {
+			for j := i; j < len(tt.in); j++ {
+				var tag thinkTag
+				thought, said := "", ""
+				for _, s := range []string{tt.in[:i], tt.in[i:j], tt.in[j:]} {
+					a, b := tag.feed(s)
+					thought, said = thought+a, said+b
+				}
+				a, b := tag.flush()
+				if thought, said = thought+a, said+b; thought != tt.thought || said != tt.said {
+					t.Errorf("%q cut at %d and %d: thought %q, said %q", tt.in, i, j, thought, said)
+				}
+			}
+		}
+	}
+}
+
+// slow is an assembler that decodes every chunk in full.
+func slow() *assembler {
+	a := newAssembler("p/m", "m")
+	for range 100 {
+		a.shape.Learn(nil, "", func([]byte) (string, bool) { return "", false })
+	}
+	return a
+}
+
+// FuzzAssembler feeds lines as chunks. The fast way must give what decoding in
+// full gives; a message must be fit for a history.
+func FuzzAssembler(f *testing.F) {
+	f.Add("{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n{\"choices\":[{\"delta\":{\"content\":\"\\ud83d\\ude00\"}}]}\n{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n[DONE]")
+	f.Add("{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]}}]}\n{\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"}\"}}]},\"finish_reason\":\"length\"}]}")
+	f.Add("{\"choices\":[{\"delta\":{\"reasoning\":\"x\",\"reasoning_details\":[{\"index\":0,\"text\":\"x\"}]}}]}\n{\"choices\":[{\"delta\":{\"reasoning\":\"y\"}}]}\n{\"error\":1}")
+	f.Add("{\"choices\":[{\"delta\":{\"content\":\"<think>a\"}}]}\n{\"choices\":[{\"delta\":{\"content\":\"</think>b\"}}]}")
+	f.Add("{\"choices\":[{\"message\":{\"content\":[{\"text\":\"a\"}],\"function_call\":{\"name\":\"f\"}}}]}")
+	f.Fuzz(func(t *testing.T, stream string) {
+		lines := strings.Split(stream, "\n")
+		fast, full := newAssembler("p/m", "m"), slow()
+		m, err := play(fast, lines...)
+		n, err2 := play(full, lines...)
+		if (err == nil) != (err2 == nil) {
+			t.Fatalf("fast %v, full %v", err, err2)
+		}
+		if err != nil {
+			return
+		}
+		if d := cmp.Diff(n, m); d != "" {
+			t.Fatalf("(-full +fast)\n%s", d)
+		}
+		if d := cmp.Diff(full.out, fast.out); d != "" {
+			t.Fatalf("deltas (-full +fast)\n%s", d)
+		}
+		checkMessage(t, m)
+	})
+}
+
+func checkMessage(t *testing.T, m oh.Message) {
+	t.Helper()
+	raw, err := oh.Marshal(m)
+	if err != nil || !utf8.Valid(raw) {
+		t.Fatalf("message %q, %v", raw, err)
+	}
+	for _, u := range m.Content.ToolUses() {
+		var input map[string]any
+		if json.Unmarshal(u.Input, &input) != nil || input == nil {
+			t.Errorf("input %q", u.Input)
+		}
+	}
+}
+
+func TestFastWayIsTaken(t *testing.T) {
+	const chunk = `{"id":"x","choices":[{"index":0,"delta":{"content":"one"},"finish_reason":null}]}`
+	a := newAssembler("p/m", "m")
+	if _, err := play(a, chunk); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := a.shape.Match([]byte(strings.Replace(chunk, "one", "two", 1))); !ok {
+		t.Error("the shape was not learned")
+	}
+	var none delta.Template
+	if _, ok := none.Match([]byte(chunk)); ok {
+		t.Error("the zero template matches")
+	}
+}

@@ -1,0 +1,388 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider"
+	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/note"
+)
+
+// encode makes the body of a request of pieces that the memo keeps.
+func (c *codec) encode(req *oh.Request) (*body.Body, error) {
+	traits := c.link.Config().Model(req.Model)
+	e := encoder{origin: c.origin(req), traits: &traits}
+	var b body.Body
+	b.Add(e.head(req))
+	if len(req.Tools) > 0 {
+		b.AddString(`,"tools":`)
+		b.Add(c.tools.Get(req.Tools, encodeTools))
+	}
+	b.AddString(`,"messages":[`)
+	comma := false
+	if !body.Blank(req.System) {
+		b.AddString(`{"role":"system","content":`)
+		b.Add(body.AppendString(nil, req.System))
+		b.AddString(`}`)
+		comma = true
+	}
+	key := e.key()
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		raw, err := req.Memo.Get(key, m.ID, func() ([]byte, error) { return e.message(m), nil })
+		if err != nil {
+			return nil, fmt.Errorf("encode message %d: %w", i+1, err)
+		}
+		if comma {
+			b.AddString(",")
+		}
+		b.Add(raw)
+		comma = true
+	}
+	b.AddString(`]}`)
+	return &b, nil
+}
+
+const pdf = "application/pdf"
+
+type encoder struct {
+	origin string
+	traits *provider.Traits
+}
+
+// key names all that the bytes of a message depend on.
+func (e *encoder) key() string {
+	t := e.traits
+	return fmt.Sprintf("openai\x00%s\x00%s\x00%t%t%t%t%t", e.origin, t.ReasoningField,
+		t.NoReasoning, t.EmptyReasoning, t.NoImages, t.ImageInToolResult, t.Documents)
+}
+
+func (e *encoder) head(req *oh.Request) []byte {
+	out := append([]byte(nil), `{"model":`...)
+	out = body.AppendString(out, req.Model)
+	limit := req.MaxTokens
+	if limit <= 0 {
+		limit = e.traits.MaxOutput
+	}
+	if limit > 0 {
+		field := e.traits.TokenField
+		if field == "" {
+			field = "max_tokens"
+		}
+		out = append(out, ',')
+		out = append(body.AppendString(out, field), ':')
+		out = strconv.AppendInt(out, int64(limit), 10)
+	}
+	out = append(out, `,"stream":true`...)
+	if !e.traits.NoUsageOption {
+		out = append(out, `,"stream_options":{"include_usage":true}`...)
+	}
+	if word := e.traits.Effort(req.Effort); word != "" {
+		out = append(out, `,"reasoning_effort":`...)
+		out = body.AppendString(out, word)
+	}
+	if e.traits.CacheKey && req.Session != "" {
+		out = append(out, `,"prompt_cache_key":`...)
+		out = body.AppendString(out, req.Session)
+	}
+	return out
+}
+
+func encodeTools(specs []oh.ToolSpec) []byte {
+	out := []byte{'['}
+	for i, t := range specs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"type":"function","function":{"name":`...)
+		out = body.AppendString(out, body.Name(t.Name))
+		if t.Description != "" {
+			out = append(out, `,"description":`...)
+			out = body.AppendString(out, t.Description)
+		}
+		out = append(out, `,"parameters":`...)
+		out = append(body.AppendRaw(out, body.Schema(t.Schema), "{}"), `}}`...)
+	}
+	return append(out, ']')
+}
+
+// message encodes one message of ours as one or more of the wire's, separated
+// by commas.
+func (e *encoder) message(m *oh.Message) []byte {
+	if m.Role == oh.Assistant {
+		return e.assistant(m)
+	}
+	return e.user(m)
+}
+
+func (e *encoder) assistant(m *oh.Message) []byte {
+	calls := m.Content.ToolUses()
+	said := joined(m.Content)
+	out := append([]byte(nil), `{"role":"assistant","content":`...)
+	switch {
+	case !body.Blank(said):
+		out = body.AppendString(out, said)
+	case len(calls) > 0:
+		out = append(out, `null`...)
+	default:
+		out = body.AppendString(out, note.EmptyMessage())
+	}
+	out = e.reasoning(out, m.Content, len(calls) > 0)
+	for i, u := range calls {
+		if i == 0 {
+			out = append(out, `,"tool_calls":[`...)
+		} else {
+			out = append(out, ',')
+		}
+		out = append(out, `{"id":`...)
+		out = body.AppendString(out, u.ID)
+		out = append(out, `,"type":"function","function":{"name":`...)
+		out = body.AppendString(out, body.Name(u.Name))
+		out = append(out, `,"arguments":`...)
+		out = body.AppendString(out, string(body.AppendRaw(nil, u.Input, "{}")))
+		out = append(out, `}}`...)
+	}
+	if len(calls) > 0 {
+		out = append(out, ']')
+	}
+	return append(out, '}')
+}
+
+// joined is the text among blocks. Blocks are paragraphs of their own.
+func joined(blocks oh.Blocks) string {
+	var parts []string
+	for _, x := range blocks {
+		if t, ok := x.(oh.Text); ok && !body.Blank(t.Text) {
+			parts = append(parts, t.Text)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// opaque is what this wire keeps with reasoning: the field it came in, and for
+// reasoning_details the list itself.
+type opaque struct {
+	Field   string            `json:"field"`
+	Details []json.RawMessage `json:"details,omitempty"`
+}
+
+const (
+	fieldContent   = "reasoning_content"
+	fieldReasoning = "reasoning"
+	fieldDetails   = "reasoning_details"
+)
+
+// reasoning gives back the reasoning that came from this service.
+func (e *encoder) reasoning(out []byte, blocks oh.Blocks, calls bool) []byte {
+	field, said := "", ""
+	var details []json.RawMessage
+	for _, x := range blocks {
+		t, ok := x.(oh.Thinking)
+		if !ok || e.traits.NoReasoning || t.Opaque == nil || t.Opaque.Origin != e.origin {
+			continue
+		}
+		var o opaque
+		if json.Unmarshal(t.Opaque.Data, &o) != nil || o.Field == "" {
+			continue
+		}
+		field = o.Field
+		details = append(details, o.Details...)
+		said += t.Text
+	}
+	if len(details) > 0 && e.traits.ReasoningField == "" {
+		raw, err := oh.Marshal(details)
+		if err == nil {
+			out = append(out, `,"`+fieldDetails+`":`...)
+			return body.AppendRaw(out, raw, "[]")
+		}
+	}
+	if e.traits.ReasoningField != "" {
+		field = e.traits.ReasoningField
+	}
+	if field == "" || field == fieldDetails {
+		field = fieldContent
+	}
+	if said == "" && (!calls || !e.traits.EmptyReasoning) {
+		return out
+	}
+	out = append(out, ',')
+	out = append(body.AppendString(out, field), ':')
+	return body.AppendString(out, said)
+}
+
+// user encodes a user message: first one tool message for each result, then a
+// user message with the results' images and what the user said.
+func (e *encoder) user(m *oh.Message) []byte {
+	var out []byte
+	var p parts
+	for _, x := range m.Content {
+		if r, ok := x.(oh.ToolResult); ok {
+			out = e.result(out, r)
+			e.attached(&p, r)
+		}
+	}
+	for _, x := range m.Content {
+		e.part(&p, x)
+	}
+	if len(p.list) == 0 && len(out) > 0 {
+		return out[:len(out)-1] // without the last comma
+	}
+	if len(p.list) == 0 {
+		p.text(note.EmptyMessage())
+	}
+	out = append(out, `{"role":"user","content":`...)
+	return append(p.append(out), '}')
+}
+
+// result appends a tool message and a comma.
+func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
+	out = append(out, `{"role":"tool","tool_call_id":`...)
+	out = body.AppendString(out, r.ToolUseID)
+	out = append(out, `,"content":`...)
+	var p parts
+	for _, x := range r.Content {
+		switch x.(type) {
+		case oh.Text, oh.Image, oh.Document:
+			if !e.follows(x) {
+				e.part(&p, x)
+			}
+		}
+	}
+	if len(p.list) == 0 {
+		p.text(note.EmptyResult())
+	}
+	if r.IsError && !p.beginsWith("error") {
+		p.prefix("Error: ")
+	}
+	return append(p.append(out), `},`...)
+}
+
+// follows reports whether a block of a result cannot stand in a tool message
+// and goes into the user message after it.
+func (e *encoder) follows(x oh.Block) bool {
+	switch x := x.(type) {
+	case oh.Image:
+		return !e.traits.ImageInToolResult && !e.traits.NoImages && body.ImageType(x.MediaType) != ""
+	case oh.Document:
+		return e.traits.Documents && x.MediaType == pdf
+	}
+	return false
+}
+
+// attached puts what cannot stand in a tool message among the parts of the
+// user message.
+func (e *encoder) attached(p *parts, r oh.ToolResult) {
+	first := true
+	for _, x := range r.Content {
+		if !e.follows(x) {
+			continue
+		}
+		if first {
+			p.text(note.FilesOf(r.ToolUseID))
+			first = false
+		}
+		e.part(p, x)
+	}
+}
+
+// part adds what a user message holds of a block.
+func (e *encoder) part(p *parts, x oh.Block) {
+	switch x := x.(type) {
+	case oh.Text:
+		p.text(x.Text)
+	case oh.Image:
+		media := body.ImageType(x.MediaType)
+		if e.traits.NoImages || len(x.Data) == 0 || media == "" {
+			p.text(note.LeftOut(x.MediaType))
+			return
+		}
+		out := append([]byte(nil), `{"type":"image_url","image_url":{"url":`...)
+		p.add(append(dataURL(out, media, x.Data), `}}`...))
+	case oh.Document:
+		if !e.traits.Documents || x.MediaType != pdf || len(x.Data) == 0 {
+			p.text(documentText(x))
+			return
+		}
+		name := x.Name
+		if body.Blank(name) {
+			name = "document.pdf"
+		}
+		out := append([]byte(nil), `{"type":"file","file":{"filename":`...)
+		out = append(body.AppendString(out, name), `,"file_data":`...)
+		p.add(append(dataURL(out, x.MediaType, x.Data), `}}`...))
+	}
+}
+
+// documentText is a document as text: its own when it is text, else a note.
+func documentText(x oh.Document) string {
+	if strings.HasPrefix(x.MediaType, "text/") && !body.Blank(string(x.Data)) {
+		if body.Blank(x.Name) {
+			return string(x.Data)
+		}
+		return x.Name + ":\n" + string(x.Data)
+	}
+	return note.LeftOut(strings.TrimSpace(x.MediaType + " " + x.Name))
+}
+
+func dataURL(out []byte, media string, data []byte) []byte {
+	quoted := body.AppendString(out, "data:"+media+";base64,")
+	return append(base64.StdEncoding.AppendEncode(quoted[:len(quoted)-1], data), '"')
+}
+
+// parts is the content of a message: one string as long as it is only text.
+type parts struct {
+	list      [][]byte
+	said      []string // the texts among list
+	firstText bool     // list begins with text
+}
+
+func (p *parts) text(s string) {
+	if body.Blank(s) {
+		return
+	}
+	out := append([]byte(nil), `{"type":"text","text":`...)
+	p.firstText = p.firstText || len(p.list) == 0
+	p.list = append(p.list, append(body.AppendString(out, s), '}'))
+	p.said = append(p.said, s)
+}
+
+func (p *parts) add(raw []byte) {
+	p.list = append(p.list, raw)
+}
+
+// beginsWith reports whether the first part is text that begins so, in any case.
+func (p *parts) beginsWith(s string) bool {
+	return p.firstText && strings.HasPrefix(strings.ToLower(strings.TrimSpace(p.said[0])), s)
+}
+
+// prefix puts s before the first text, or before all when there is none.
+func (p *parts) prefix(s string) {
+	rest := *p
+	*p = parts{}
+	if rest.firstText {
+		s += rest.said[0]
+		rest.list, rest.said = rest.list[1:], rest.said[1:]
+	}
+	p.text(strings.TrimSpace(s))
+	p.list = append(p.list, rest.list...)
+	p.said = append(p.said, rest.said...)
+}
+
+func (p *parts) append(out []byte) []byte {
+	if len(p.said) == len(p.list) {
+		return body.AppendString(out, strings.Join(p.said, "\n\n"))
+	}
+	out = append(out, '[')
+	for i, raw := range p.list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, raw...)
+	}
+	return append(out, ']')
+}

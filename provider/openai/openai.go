@@ -1,0 +1,207 @@
+// Package openai is the codec of the Chat Completions API in the dialects of
+// OpenAI and of the many services and local servers that follow it.
+//
+// It makes one attempt and does not retry, knows no catalogue of models and no
+// credentials but those it is given. A reply is complete or an error; calls hold
+// a JSON object or say why not; reasoning goes back only to the profile and
+// model it came from, in the field it came in.
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider"
+	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/wire"
+)
+
+// DefaultURL is the base URL when the configuration has none.
+const DefaultURL = "https://api.openai.com/v1"
+
+// tail is how long a service may take to send usage and [DONE] after it said
+// why the reply ended.
+const tail = 5 * time.Second
+
+// New returns a provider that speaks Chat Completions. A base URL without a path
+// gets /v1. The token, or else the key, goes out as bearer.
+func New(cfg provider.Config) oh.Provider {
+	return &codec{link: wire.New("openai: chat", cfg, rules[:])}
+}
+
+type codec struct {
+	link  *wire.Link
+	tools body.Tools
+}
+
+// Stream implements [oh.Provider].
+func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
+	return func(yield func(oh.Chunk, error) bool) {
+		s, err := c.open(ctx, req)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer s.Close()
+		a := newAssembler(c.origin(req), req.Model)
+		done, err := relay(s, a, yield)
+		if err != nil {
+			yield(nil, err)
+		} else if done {
+			s.Finish()
+			yield(oh.MessageDone{Message: a.message()}, nil)
+		}
+	}
+}
+
+// relay passes on deltas until the reply is complete. It is not done when the
+// consumer has had enough.
+func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done bool, err error) {
+	if s.Whole() {
+		raw, err := s.ReadAll()
+		if err == nil {
+			err = a.whole(raw)
+		}
+		if err != nil {
+			return false, blame(s, err)
+		}
+		a.flush()
+		return a.pass(yield), nil
+	}
+	for {
+		ev, err := s.Next()
+		if err == nil {
+			err = a.feed(ev.Name, ev.Data)
+			if err != nil && ev.Unfinished {
+				err = io.EOF
+			} else if err != nil {
+				err = blame(s, err)
+			}
+		}
+		if err != nil || a.done {
+			a.flush()
+		}
+		if !a.pass(yield) {
+			return false, nil
+		}
+		switch {
+		case err != nil:
+			err = ended(s, a, err)
+			return err == nil, err
+		case a.done:
+			return true, nil
+		case a.finish != "":
+			s.Hurry(tail)
+		}
+	}
+}
+
+// ended judges a stream that is over: without [DONE] it is still complete if it
+// was said why the reply ended.
+func ended(s *wire.Stream, a *assembler, err error) error {
+	switch {
+	case oh.KindOf(err) == oh.KindCancelled || a.told:
+		return err
+	case a.finish != "":
+		return nil
+	case errors.Is(err, io.EOF):
+		return s.Cut()
+	}
+	return err
+}
+
+// blame makes an error of the service, or of a stream that breaks the
+// protocol, one of this wire.
+func blame(s *wire.Stream, err error) error {
+	if e, ok := errors.AsType[*wire.Told](err); ok {
+		return s.Fault(e.Raw)
+	}
+	if _, ok := errors.AsType[*oh.Error](err); ok {
+		return err
+	}
+	return s.Broken(err)
+}
+
+func (c *codec) origin(req *oh.Request) string {
+	profile := c.link.Config().Profile
+	if profile == "" {
+		profile = req.Profile
+	}
+	return oh.Origin(profile, req.Model)
+}
+
+func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {
+	u, err := c.url()
+	if err != nil {
+		return nil, err
+	}
+	cfg := c.link.Config()
+	header := http.Header{}
+	if secret := cfg.Token; secret != "" {
+		header.Set("Authorization", "Bearer "+secret)
+	} else if cfg.Key != "" {
+		header.Set("Authorization", "Bearer "+cfg.Key)
+	}
+	b, err := c.encode(req)
+	if err != nil {
+		return nil, c.link.Fail(oh.KindInvalid, err)
+	}
+	return c.link.Open(ctx, u, header, b)
+}
+
+func (c *codec) url() (*url.URL, error) {
+	u, err := c.link.BaseURL(DefaultURL)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.HasSuffix(u.Path, "/chat/completions"):
+	case u.Path == "":
+		u.Path = "/v1/chat/completions"
+	default:
+		u.Path += "/chat/completions"
+	}
+	return u, nil
+}
+
+// rules are the words of this wire, in order of precedence.
+var rules = [...]wire.Rule{
+	{Code: "insufficient_quota", Kind: oh.KindQuota},
+	{Code: "billing_hard_limit_reached", Kind: oh.KindQuota},
+	{Code: "billing_not_active", Kind: oh.KindQuota},
+	{Code: "account_deactivated", Kind: oh.KindAuth},
+	{Code: "context_length_exceeded", Kind: oh.KindTooLong},
+	{Code: "exceed_context_size_error", Kind: oh.KindTooLong},
+	{Code: "string_above_max_length", Kind: oh.KindTooLong},
+	{Code: "invalid_api_key", Kind: oh.KindAuth},
+	{Code: "model_not_found", Kind: oh.KindInvalid},
+	{Code: "rate_limit_exceeded", Kind: oh.KindLimited},
+	{Code: "content_policy_violation", Kind: oh.KindInvalid},
+	{Code: "content_filter", Kind: oh.KindInvalid},
+	{Words: "maximum context length", Kind: oh.KindTooLong},
+	{Words: "exceeds the available context", Kind: oh.KindTooLong},
+	{Words: "exceeds the context", Kind: oh.KindTooLong},
+	{Words: "exceeds the maximum number of tokens", Kind: oh.KindTooLong},
+	{Words: "maximum prompt length", Kind: oh.KindTooLong},
+	{Words: "input token count", Kind: oh.KindTooLong},
+	{Words: "reduce the length of the messages", Kind: oh.KindTooLong},
+	{Words: "range of input length should be", Kind: oh.KindTooLong},
+	{Words: "exceeded model token limit", Kind: oh.KindTooLong},
+	{Words: "prompt too long", Kind: oh.KindTooLong},
+	{Words: "exceeded your current quota", Kind: oh.KindQuota},
+	{Words: "requires more credits", Kind: oh.KindQuota},
+	{Words: "is suspended", Kind: oh.KindQuota},
+	{Words: "arrearage", Kind: oh.KindQuota},
+	{Words: "flagged", Kind: oh.KindInvalid},
+	{Code: "overloaded", Kind: oh.KindOverloaded},
+	{Words: "overloaded", Kind: oh.KindOverloaded},
+	{Code: "server_error", Kind: oh.KindUnavailable},
+	{Code: "upstream_error", Kind: oh.KindUnavailable},
+}

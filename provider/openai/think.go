@@ -1,0 +1,176 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/body"
+)
+
+const (
+	openTag  = "<think>"
+	closeTag = "</think>"
+)
+
+// thinkTag takes the reasoning out of content that begins with it, between
+// <think> and </think>, however the content is cut. Nothing is lost: what looked
+// like a tag and was none is given out at the latest by flush.
+type thinkTag struct {
+	state thinkState
+	held  string
+}
+
+type thinkState int
+
+const (
+	beforeTag thinkState = iota // nothing but white space so far
+	inTag                       // after <think>
+	afterTag                    // after </think>, white space is dropped
+	pastTag                     // plain text from here on
+)
+
+// feed takes a piece and returns what is certain of both kinds, the thought
+// first.
+func (t *thinkTag) feed(s string) (thought, said string) {
+	if t.state == pastTag {
+		return "", s
+	}
+	s = t.held + s
+	t.held = ""
+	if t.state == beforeTag {
+		begin := strings.TrimLeft(s, " \t\r\n")
+		switch {
+		case strings.HasPrefix(begin, openTag):
+			t.state = inTag
+			s = begin[len(openTag):]
+		case strings.HasPrefix(openTag, begin):
+			t.held = s
+			return "", ""
+		default:
+			t.state = pastTag
+			return "", s
+		}
+	}
+	if t.state == inTag {
+		i := strings.Index(s, closeTag)
+		if i < 0 {
+			keep := overlap(s, closeTag)
+			t.held = s[len(s)-keep:]
+			return s[:len(s)-keep], ""
+		}
+		thought, s = s[:i], s[i+len(closeTag):]
+		t.state = afterTag
+	}
+	if s = strings.TrimLeft(s, " \t\r\n"); s != "" {
+		t.state = pastTag
+	}
+	return thought, s
+}
+
+// flush returns what is still held back.
+func (t *thinkTag) flush() (thought, said string) {
+	held := t.held
+	t.held = ""
+	if t.state == inTag {
+		return held, ""
+	}
+	return "", held
+}
+
+// overlap is the length of the longest end of s that tag begins with.
+func overlap(s, tag string) int {
+	for n := min(len(s), len(tag)-1); n > 0; n-- {
+		if strings.HasSuffix(s, tag[:n]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// details collects reasoning_details, a list in pieces: neighbours of one
+// index and type are pieces of one item.
+type details struct {
+	list []map[string]json.RawMessage
+	part *part // the block that carries the list
+}
+
+func (d *details) add(raws []json.RawMessage) {
+	for _, raw := range raws {
+		var item map[string]json.RawMessage
+		if json.Unmarshal(raw, &item) != nil || item == nil {
+			continue
+		}
+		if n := len(d.list); n > 0 && sameItem(d.list[n-1], item) {
+			join(d.list[n-1], item)
+		} else {
+			d.list = append(d.list, item)
+		}
+	}
+}
+
+func sameItem(a, b map[string]json.RawMessage) bool {
+	if len(a["index"]) == 0 || !bytes.Equal(a["index"], b["index"]) || !bytes.Equal(a["type"], b["type"]) {
+		return false
+	}
+	return !present(a["id"]) || !present(b["id"]) || bytes.Equal(a["id"], b["id"])
+}
+
+// join puts a piece to an item: what grows is joined, all else is kept once.
+func join(to, piece map[string]json.RawMessage) {
+	for name, raw := range piece {
+		if !present(raw) {
+			if _, ok := to[name]; !ok {
+				to[name] = raw
+			}
+			continue
+		}
+		var a, b string
+		switch name {
+		case "text", "summary", "data":
+			_ = json.Unmarshal(to[name], &a)
+			if json.Unmarshal(raw, &b) == nil {
+				if joined, err := oh.Marshal(a + b); err == nil {
+					to[name] = joined
+				}
+			}
+		default:
+			to[name] = raw
+		}
+	}
+}
+
+// owner reports whether p carries the list: the first thinking block that asks.
+func (d *details) owner(p *part) bool {
+	if d.part == nil {
+		d.part = p
+	}
+	return d.part == p
+}
+
+func (d *details) raw() []json.RawMessage {
+	out := make([]json.RawMessage, 0, len(d.list))
+	for _, item := range d.list {
+		if raw, err := oh.Marshal(item); err == nil {
+			out = append(out, body.AppendRaw(nil, raw, "{}"))
+		}
+	}
+	return out
+}
+
+// detailText is what details say to a reader.
+func detailText(raws []json.RawMessage) string {
+	var s strings.Builder
+	for _, raw := range raws {
+		var item struct {
+			Text    string `json:"text"`
+			Summary string `json:"summary"`
+		}
+		if json.Unmarshal(raw, &item) == nil {
+			s.WriteString(item.Text)
+			s.WriteString(item.Summary)
+		}
+	}
+	return s.String()
+}

@@ -1,0 +1,80 @@
+// Package provider holds what the codecs under it share: the configuration of
+// one profile and what a codec must know of a model.
+//
+// It is not a registry: which profiles and models exist, and where keys come
+// from, is decided by who builds a codec. A codec makes one attempt per request
+// and never retries; its errors are classified [oh.Error] values that hold no
+// key.
+package provider
+
+import (
+	"net"
+	"net/http"
+	"time"
+)
+
+// DefaultIdle is how long a stream may be silent when [Config] does not say.
+const DefaultIdle = 120 * time.Second
+
+// Config describes one profile to a codec. The zero value is usable wherever a
+// service needs no key.
+type Config struct {
+	// Profile names the profile; it is the first half of the origin of what
+	// only this profile may get back (see [oh.Origin]). Empty: the profile of
+	// the request.
+	Profile string
+
+	// BaseURL is where the service is, with scheme. Empty: the codec's default.
+	BaseURL string
+
+	// Key is an API key and Token a bearer token. With both, both are sent
+	// where the wire has a header for each, else the token.
+	Key, Token string
+
+	// Headers are sent with each request and replace the codec's own.
+	Headers http.Header
+
+	// Client sends the requests; nil means a client of the codec's own (see
+	// [NewClient]), made on first use. Redirects to another host are refused
+	// whatever the client says. It should have no Timeout: that would end
+	// living streams.
+	Client *http.Client
+
+	// Idle is how long the service may send nothing, before the first byte and
+	// between bytes, while the codec waits. 0 is [DefaultIdle], negative means no
+	// limit. There is no limit on the whole of a stream.
+	Idle time.Duration
+
+	// Traits tells what a model is like; nil means [DefaultTraits]. It must be
+	// safe for concurrent use and give the same answer for the same model.
+	Traits func(model string) Traits
+}
+
+// Model returns the traits of a model.
+func (c *Config) Model(model string) Traits {
+	if c.Traits == nil {
+		return DefaultTraits(model)
+	}
+	return c.Traits(model)
+}
+
+// NewClient returns a client made for streams: proxies of the environment, HTTP/2,
+// connections kept, limits on connecting but none on answering. Profiles may
+// share one.
+func NewClient() *http.Client {
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   20 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		MaxIdleConns:          16,
+		MaxIdleConnsPerHost:   8,
+		IdleConnTimeout:       90 * time.Second,
+		DisableCompression:    true, // a compressed stream may arrive in lumps
+		// A connection that died while the machine slept is found by a ping,
+		// not by the idle limit of a stream.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}}
+}
