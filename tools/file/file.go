@@ -1,0 +1,80 @@
+// Package file holds the tools that read and change single files: read_file,
+// write_file and edit_file.
+//
+// They do not decide whether a path may be touched; each call declares it. They
+// make sure that a change does what it says and nothing else: bytes that were
+// not named stay as they are (line endings, byte order marks, other encodings,
+// mode, links), and nothing is overwritten that the model has not seen.
+package file
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/workspace"
+)
+
+//go:embed read.md
+var readDoc string
+
+//go:embed write.md
+var writeDoc string
+
+//go:embed edit.md
+var editDoc string
+
+// Tools returns read_file, write_file and edit_file on a workspace. A nil
+// workspace has no roots.
+func Tools(ws *workspace.Workspace) []oh.Tool {
+	s := set{ws}
+	return []oh.Tool{
+		oh.NewTool(oh.ToolDef[readInput]{Name: "read_file", Doc: readDoc, SelfLimited: true, Prepare: s.read}),
+		oh.NewTool(oh.ToolDef[writeInput]{Name: "write_file", Doc: writeDoc, SelfLimited: true, Prepare: s.write}),
+		oh.NewTool(oh.ToolDef[editInput]{Name: "edit_file", Doc: editDoc, SelfLimited: true, Prepare: s.edit}),
+	}
+}
+
+type set struct {
+	ws *workspace.Workspace
+}
+
+// editLimit bounds files that are changed in memory, in bytes.
+const editLimit = 64 << 20
+
+// explain words an error of opening a file for the model.
+func (s set) explain(p workspace.Place, err error) error {
+	var special *workspace.SpecialError
+	switch {
+	case errors.As(err, &special) && special.Kind == "folder":
+		return fmt.Errorf("%s is a folder, not a file; list it with ls or glob", p.Path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist%s", p.Path, near(p.Path))
+	}
+	return err
+}
+
+// seen is the change of state that says the model knows a file's content.
+func seen(p workspace.Place, hash string) oh.StateChanged {
+	return oh.StateChanged{Read: map[string]string{p.Real: hash}}
+}
+
+// known compares a file with what the model saw of it last.
+func known(env *oh.Env, p workspace.Place, data []byte, info fs.FileInfo) (read, same bool) {
+	if env == nil || env.Reads == nil {
+		return false, false
+	}
+	hash, ok := env.Reads.ReadHash(p.Real)
+	return ok, ok && (hash == workspace.Hash(data) || hash == workspace.StatHash(info))
+}
+
+// meta encodes a result's metadata.
+func meta(m map[string]any) []byte {
+	raw, err := oh.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
