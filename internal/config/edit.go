@@ -123,8 +123,8 @@ func check(p Paths, s Scope, key string, value json.RawMessage) ([]string, error
 		return nil, err
 	}
 	if name := secretIn(path, n); name != "" {
-		return nil, fmt.Errorf("%q looks like a secret and is not written to a settings file: "+
-			"set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login", name)
+		return nil, &Error{File: "oh config", Key: name, Problem: "it looks like a secret and is not written to a settings file: " +
+			"set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login"}
 	}
 	root := &node{kind: '{'}
 	if err := root.put(path, n); err != nil {

@@ -104,15 +104,15 @@ func TestEdit(t *testing.T) {
 
 func TestEditRefuses(t *testing.T) {
 	for _, c := range []struct{ before, key, value, want string }{
-		{"{}", "modle", `"x"`, `"modle" is no setting; did you mean "model"?`},
-		{"{}", "mode", `"plan"`, `"mode" is no setting; did you mean "permission.mode"?`},
-		{"{}", "quite.else", `1`, `"quite.else" is no setting`},
+		{"{}", "modle", `"x"`, `oh config: "modle" is no setting; did you mean "model"?`},
+		{"{}", "mode", `"plan"`, `oh config: "mode" is no setting; did you mean "permission.mode"?`},
+		{"{}", "quite.else", `1`, `oh config: "quite.else" is no setting (oh config list shows all)`},
 		{"{}", "permission.mode", `"yolo"`, `user: "permission.mode": "yolo" is not one of plan, dontAsk, default, acceptEdits, full_auto`},
 		{"{}", "max_turns", `"x"`, `user: "max_turns": must be a whole number, not a text`},
 		{"{}", "tool_output_inline_chars", `3`, `user: "tool_output_inline_chars": 3 is too small; the least value 256 counts`},
-		{"{}", "api_key", `"sk-secret"`, `"api_key" looks like a secret and is not written to a settings file: set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login`},
-		{"{}", "mcp_servers.x", `{"env": {"GITHUB_TOKEN": "sk-secret"}}`, `"mcp_servers.x.env.GITHUB_TOKEN" looks like a secret and is not written to a settings file: set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login`},
-		{"{}", "env.A_KEY", `"sk-secret"`, `"env.A_KEY" looks like a secret and is not written to a settings file: set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login`},
+		{"{}", "api_key", `"sk-secret"`, `oh config: "api_key": it looks like a secret and is not written to a settings file: set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login`},
+		{"{}", "mcp_servers.x", `{"env": {"GITHUB_TOKEN": "sk-secret"}}`, `oh config: "mcp_servers.x.env.GITHUB_TOKEN": it looks like a secret and is not written to a settings file: set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login`},
+		{"{}", "env.A_KEY", `"sk-secret"`, `oh config: "env.A_KEY": it looks like a secret and is not written to a settings file: set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login`},
 		{"{", "model", `"x"`, "user:1: the file is no valid JSON (comments and trailing commas are allowed): parsing value: unexpected EOF (column 2)"},
 		{"{\n\"memory\": 5}", "memory.enabled", `true`, `user:2: "memory": is no object, so nothing can be set in it; correct it by hand`},
 	} {
@@ -221,7 +221,7 @@ func TestParseValue(t *testing.T) {
 		{"profiles.x", `{"label": "X"}`, `{"label":"X"}`},
 		{"env.A", "1", `"1"`},
 		{"enabled_plugins.a", "true", `true`},
-		{"nothing", "1", `!"nothing" is no setting`},
+		{"nothing", "1", `!oh config: "nothing" is no setting (oh config list shows all)`},
 	} {
 		got, err := ParseValue(c.key, c.text)
 		text := string(got)

@@ -183,9 +183,9 @@ func keyPath(key string) ([]string, error) {
 		}
 	}
 	if near := nearest(key, known); near != "" {
-		return nil, fmt.Errorf("%q is no setting; did you mean %q?", key, near)
+		return nil, &Error{File: "oh config", Problem: fmt.Sprintf("%q is no setting; did you mean %q?", key, near)}
 	}
-	return nil, fmt.Errorf("%q is no setting", key)
+	return nil, &Error{File: "oh config", Problem: fmt.Sprintf("%q is no setting (oh config list shows all)", key)}
 }
 
 func memberPath(key, rest string) ([]string, error) {

@@ -205,7 +205,7 @@ func (n *notes) errorAdvice(err error) string {
 	case oh.KindQuota:
 		return " Check the account's plan, or choose another profile with --profile"
 	case oh.KindTooLong:
-		return " Shorten the history with: oh -c -p /compact"
+		return " Begin a new session, or choose a model with a larger window"
 	case oh.KindLimited, oh.KindOverloaded, oh.KindUnavailable:
 		return " Try later. " + goOn
 	default:

@@ -17,8 +17,9 @@ import (
 //
 // at is the id of the last message to keep: a reply keeps the results of its
 // calls too, a user message all that was said before the next reply. An empty
-// at keeps everything. The error says so when there is no such message.
-func (s Store) Fork(ref, at string) (*File, error) {
+// at keeps everything. The error says so when there is no such message. id is
+// that of the new session; empty makes one.
+func (s Store) Fork(ref, at, id string) (*File, error) {
 	from, err := s.Find(ref)
 	if err != nil {
 		return nil, err
@@ -27,7 +28,7 @@ func (s Store) Fork(ref, at string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.Create(oh.SessionStarted{Dir: start.Dir, Root: start.Root, Parent: from.ID, ParentMessage: at})
+	f, err := s.Create(oh.SessionStarted{Session: id, Dir: start.Dir, Root: start.Root, Parent: from.ID, ParentMessage: at})
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func TestFork(t *testing.T) {
 	}{
 		{"", len(all)}, {"u1", 2}, {"a1", 5}, {"a1-r", 7}, {"a1-r.2", 7}, {"u2", 7}, {"a2", 8}, {"sum", 10}, {"u4", 10}, {"a3", 11},
 	} {
-		f, err := s.Fork("old", tt.at)
+		f, err := s.Fork("old", tt.at, "")
 		if err != nil {
 			t.Errorf("Fork at %q: %v", tt.at, err)
 			continue
@@ -59,14 +59,14 @@ func TestFork(t *testing.T) {
 		}
 	}
 	before, _ := os.ReadDir(s.Dir)
-	if _, err := s.Fork("old", "nope"); err == nil || err.Error() != `fork session old: it has no message "nope"` {
+	if _, err := s.Fork("old", "nope", ""); err == nil || err.Error() != `fork session old: it has no message "nope"` {
 		t.Errorf("%v", err)
 	}
 	if after, _ := os.ReadDir(s.Dir); len(after) != len(before) {
 		t.Error("a failed fork left a file")
 	}
 	elsewhere := Store{Dir: filepath.Join(filepath.Dir(s.Dir), "second")}
-	f, err := elsewhere.Fork("old", "u1")
+	f, err := elsewhere.Fork("old", "u1", "")
 	if err != nil || filepath.Dir(f.Path()) != elsewhere.Dir {
 		t.Fatalf("%v", err)
 	}

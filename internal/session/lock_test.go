@@ -80,7 +80,7 @@ func TestOtherWriterKilled(t *testing.T) {
 	if infos, err := s.List(0); err != nil || len(infos) != 1 {
 		t.Errorf("List beside a writer = %v, %v", infos, err)
 	}
-	fork, err := s.Fork("one", "u1")
+	fork, err := s.Fork("one", "u1", "")
 	if err != nil {
 		t.Fatal(err)
 	}

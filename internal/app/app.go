@@ -1,0 +1,175 @@
+// Package app is the composition root: the only place that knows all features,
+// providers and tools. [Build] puts a [Runtime] together in twelve steps, in
+// one direction; faces use nothing else of it than Handle, Enqueue and a few
+// facts.
+//
+// It holds no feature's logic: what a step does lives with its feature.
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/engine"
+	"github.com/openharness/oh/internal/artifact"
+	"github.com/openharness/oh/internal/config"
+	"github.com/openharness/oh/internal/permit"
+	"github.com/openharness/oh/internal/prompt"
+	"github.com/openharness/oh/internal/session"
+	"github.com/openharness/oh/internal/slash"
+	"github.com/openharness/oh/workspace"
+	"github.com/openharness/oh/workspace/proc"
+)
+
+// ErrExit is yielded by [Runtime.Handle] when a command asks to end the
+// program in peace.
+var ErrExit = errors.New("exit")
+
+// Options are what a command line says. The zero value is a session in the
+// process's folder with everything from settings and environment.
+type Options struct {
+	Version string
+
+	// Where.
+	Dir       string // start folder; "" is the process's
+	Home      string // "" is the user's
+	LookupEnv func(string) (string, bool)
+	AddDirs   []string
+
+	// Settings.
+	Settings string        // a path or inline JSON
+	Sources  []string      // of user, project, local; nil is all
+	Flags    []config.Flag // settings given as flags of their own
+	Trusted  bool          // --trust: for this run
+	Bare     bool          // no project instructions and context files
+	NoSave   bool          // keep the session in memory only
+
+	// The model.
+	Profile, Model, Effort string
+	BaseURL, APIFormat     string
+	APIKey                 string // as given: env:NAME, file:PATH, - or the key itself
+	Stdin                  io.Reader
+
+	// The session.
+	Continue bool   // go on with the last one of the project
+	Resume   string // id, the beginning of one, or latest
+	Fork     bool   // into a new one
+	Session  string // id for a new one
+	Name     string // its title
+
+	// The run.
+	Mode           string // a permission mode, "" for that of session or settings
+	Tools          []string
+	OnlyTools      bool // Tools is the whole list, also when empty
+	System, Append string
+	MaxTurns       int
+	MaxCost        float64 // US dollars; 0 is no limit
+
+	Interactive bool     // a person is there: the session may wait for them
+	Asker       oh.Asker // nil: nobody
+	DryRun      bool     // nothing is written, asked or called
+
+	Log *slog.Logger // what happens inside, without contents; nil: nobody wants to know
+}
+
+// Runtime is a session with everything it works with. Handle runs one line at a
+// time; Enqueue is safe from any goroutine.
+type Runtime struct {
+	opts    Options
+	paths   config.Paths
+	loaded  *config.Loaded
+	service *service
+	ws      *workspace.Workspace
+	runner  *proc.Runner
+	policy  *permit.Policy
+	inside  []string // the folders inside the border, the workspace's own first
+	tools   []oh.Tool
+	file    *session.File // nil with NoSave
+	conv    *oh.Conversation
+	hook    oh.Hook
+	prompt  prompt.Rendered
+	config  engine.Config
+	set     *slash.Set
+	resumed bool
+
+	seq     atomic.Uint64
+	closing sync.Once
+
+	told    prompt.Turn // what the model was told last of date, branch, directory, mode
+	untold  []oh.Event  // notices of the build, for the first run
+	started bool        // session_start hooks have run
+
+	grantErr error // rules that could not be kept; of the run's goroutine
+}
+
+// Conversation returns the session's conversation.
+func (r *Runtime) Conversation() *oh.Conversation { return r.conv }
+
+// Session returns the session's id.
+func (r *Runtime) Session() string { return r.conv.State().Session }
+
+// Commands returns the session's slash commands.
+func (r *Runtime) Commands() *slash.Set { return r.set }
+
+// Enqueue hands over text that a person typed while a run is going.
+func (r *Runtime) Enqueue(text string) { r.conv.Enqueue(oh.Text{Text: text}) }
+
+// Close ends the session: what commands left running is stopped, and the log
+// is made durable. Closing twice does nothing.
+func (r *Runtime) Close() (err error) {
+	r.closing.Do(func() {
+		if r.started && r.hook != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			_, _ = r.hook.Fire(ctx, r.hookInput(oh.HookSessionEnd))
+		}
+		if r.runner != nil {
+			r.runner.CloseAll()
+		}
+		if r.file != nil {
+			err = errors.Join(r.file.Sync(), r.file.Close())
+		}
+	})
+	return err
+}
+
+func (r *Runtime) hookInput(event oh.HookEvent) oh.HookInput {
+	st := r.conv.State()
+	return oh.HookInput{Event: event, Session: st.Session, Dir: st.Dir, Mode: st.Mode}
+}
+
+// debug logs what happens inside.
+func (r *Runtime) debug(msg string, args ...any) {
+	if r.opts.Log != nil {
+		r.opts.Log.Debug(msg, args...)
+	}
+}
+
+// note keeps a notice of the build for the first run.
+func (r *Runtime) note(level oh.Level, text string) {
+	r.untold = append(r.untold, oh.Notice{Level: level, Text: text})
+}
+
+// Cost returns the price of what a profile's model used, at list prices.
+func (r *Runtime) Cost(profile, model string, u oh.Usage) (usd float64, known bool) {
+	return r.service.cost(profile, model, u)
+}
+
+// Window returns the context window of a model in tokens.
+func (r *Runtime) Window(model string) int {
+	if n := r.loaded.Settings.Window; n > 0 {
+		return n
+	}
+	if r.service.window > 0 {
+		return r.service.window
+	}
+	return r.service.info(r.conv.State().Profile, model).Window
+}
+
+var _ oh.Artifacts = (*artifact.Store)(nil)

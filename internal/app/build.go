@@ -1,0 +1,374 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/engine"
+	"github.com/openharness/oh/internal/artifact"
+	"github.com/openharness/oh/internal/auth"
+	"github.com/openharness/oh/internal/config"
+	"github.com/openharness/oh/internal/permit"
+	"github.com/openharness/oh/internal/prompt"
+	"github.com/openharness/oh/tools/ask"
+	"github.com/openharness/oh/tools/file"
+	"github.com/openharness/oh/tools/search"
+	"github.com/openharness/oh/tools/shell"
+	"github.com/openharness/oh/tools/todo"
+	"github.com/openharness/oh/workspace"
+	"github.com/openharness/oh/workspace/proc"
+)
+
+// maxWaitHeadless is how long a service may ask a run to wait when no person is
+// there to decide; maxWait with one.
+const (
+	maxWaitHeadless = time.Minute
+	maxWait         = 10 * time.Minute
+)
+
+// Build puts a session together. The steps depend on those before them only.
+// On an error nothing is left open.
+func Build(ctx context.Context, opts Options) (*Runtime, error) {
+	r := &Runtime{opts: opts}
+	steps := []func(context.Context) error{
+		r.loadSettings, // 1, with the session's log, whose state feeds what follows
+		r.loadPlugins,  // 2
+		r.openService,  // 3
+		r.connectMCP,   // 4
+		r.makeTools,    // 5
+		r.initState,    // 6
+		r.loadHooks,    // 7
+		r.renderPrompt, // 8
+		r.makeEngine,   // 9
+		r.restore,      // 10
+		r.addCommands,  // 11
+		r.bundle,       // 12
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			_ = r.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// loadSettings is step 1.
+func (r *Runtime) loadSettings(context.Context) error {
+	o := r.opts.Config()
+	paths, err := config.FindPaths(o)
+	if err != nil {
+		return err
+	}
+	r.paths = paths
+	if err := r.openLog(); err != nil {
+		return err
+	}
+	st := r.conv.State()
+	o.Flags = append(sessionFlags(st), o.Flags...)
+	if r.loaded, err = config.Load(o); err != nil {
+		return err
+	}
+	r.debug("settings", "files", r.loaded.Files, "rules", len(r.loaded.Rules), "root", r.paths.Root)
+	for _, w := range r.loaded.Warnings {
+		r.note(oh.Warning, w.String())
+	}
+	return nil
+}
+
+// Config is how the settings of these options are loaded.
+func (o Options) Config() config.Options {
+	flags := o.Flags
+	for _, f := range []struct{ name, key, value string }{
+		{"--profile", "active_profile", o.Profile},
+		{"--model", "model", o.Model},
+		{"--base-url", "base_url", o.BaseURL},
+		{"--api-format", "api_format", o.APIFormat},
+		{"--permission-mode", "permission.mode", o.Mode},
+	} {
+		if f.value != "" {
+			flags = append(flags[:len(flags):len(flags)], config.Flag{Name: f.name, Key: f.key, Value: f.value})
+		}
+	}
+	return config.Options{Dir: o.Dir, Home: o.Home, LookupEnv: o.LookupEnv, Trusted: o.Trusted,
+		Sources: o.Sources, Settings: o.Settings, Flags: flags}
+}
+
+// sessionFlags are what a resumed session was using; flags of this run count
+// more, settings less.
+func sessionFlags(st oh.State) []config.Flag {
+	var out []config.Flag
+	if st.Profile != "" {
+		out = append(out, config.Flag{Name: "the session", Key: "active_profile", Value: st.Profile})
+	}
+	if st.Model != "" {
+		out = append(out, config.Flag{Name: "the session", Key: "model", Value: st.Model})
+	}
+	if st.Mode != "" {
+		out = append(out, config.Flag{Name: "the session", Key: "permission.mode", Value: string(st.Mode)})
+	}
+	return out
+}
+
+// loadPlugins is step 2. Plugins come with their feature.
+func (r *Runtime) loadPlugins(context.Context) error { return nil }
+
+// connectMCP is step 4. MCP servers come with their feature.
+func (r *Runtime) connectMCP(context.Context) error { return nil }
+
+// loadHooks is step 7. Without configured hooks there is nothing to fire.
+func (r *Runtime) loadHooks(context.Context) error { return nil }
+
+// makeTools is step 5: the workspace, the policy that guards it, and the tools.
+func (r *Runtime) makeTools(context.Context) error {
+	if err := r.makePolicy(); err != nil {
+		return err
+	}
+	ws, err := workspace.New(workspace.Config{Root: r.paths.Root, Extra: r.roots()[1:],
+		Readable: []string{r.artifactDir()}, Secret: r.policy.Secret, Home: r.paths.Home})
+	if err != nil {
+		return err
+	}
+	r.ws = ws
+	r.runner = proc.New(proc.Config{Deny: auth.Scrub(r.loaded, r.opts.APIKey), DenyFunc: config.SecretName, Env: childEnv(r.loaded.Settings.Env)})
+	tools := slices.Concat(
+		[]oh.Tool{shell.New(shell.Config{Runner: r.runner, Roots: r.roots})},
+		file.Tools(r.ws),
+		search.Tools(r.ws),
+		[]oh.Tool{todo.New(), ask.New()},
+	)
+	return r.selectTools(tools)
+}
+
+// selectTools drops tools that are denied as a whole or not in --tools.
+func (r *Runtime) selectTools(tools []oh.Tool) error {
+	known := map[string]bool{}
+	for _, t := range tools {
+		name := t.Spec().Name
+		known[name] = true
+		if r.policy.ToolDenied(name) || r.opts.OnlyTools && !slices.Contains(r.opts.Tools, name) {
+			continue
+		}
+		r.tools = append(r.tools, t)
+	}
+	for _, name := range r.opts.Tools {
+		if !known[name] {
+			r.note(oh.Warning, fmt.Sprintf("--tools: there is no tool named %q", name))
+		}
+	}
+	return nil
+}
+
+func childEnv(env map[string]string) []string {
+	var out []string
+	for name, value := range env {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (r *Runtime) artifactDir() string { return filepath.Join(r.paths.Data, "tool_artifacts") }
+
+// roots are the folders inside the border, the workspace's own first.
+func (r *Runtime) roots() []string { return r.inside }
+
+// findRoots resolves the added folders. One of the command line must exist;
+// one of the settings is passed over with a warning.
+func (r *Runtime) findRoots() error {
+	r.inside = []string{r.paths.Root}
+	given := len(r.opts.AddDirs)
+	for i, dir := range slices.Concat(r.opts.AddDirs, r.loaded.Settings.Permissions.Dirs) {
+		if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+			dir = filepath.Join(r.paths.Home, rest)
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(r.paths.Dir, dir)
+		}
+		dir = filepath.Clean(dir)
+		switch info, err := os.Stat(dir); {
+		case err == nil && info.IsDir():
+			if !slices.Contains(r.inside, dir) {
+				r.inside = append(r.inside, dir)
+			}
+		case i < given:
+			return &config.Error{File: "--add-dir", Problem: dir + " is no folder"}
+		default:
+			r.note(oh.Warning, "permissions.additionalDirectories: "+dir+" is no folder; it is left out")
+		}
+	}
+	return nil
+}
+
+// makePolicy builds the gate of the rules of all layers.
+func (r *Runtime) makePolicy() error {
+	if err := r.findRoots(); err != nil {
+		return err
+	}
+	var rules []permit.Rule
+	for _, x := range r.loaded.Rules {
+		rules = append(rules, permitRule(x))
+	}
+	policy, err := permit.New(permit.Config{
+		Root: r.paths.Root, Dirs: r.roots()[1:], Home: r.paths.Home, ConfigDir: r.paths.Config, DataDir: r.paths.Data,
+		Readable: []string{r.artifactDir()}, Rules: rules, Save: r.saveRule,
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range policy.Warnings() {
+		r.note(oh.Warning, w)
+	}
+	r.policy = policy
+	return nil
+}
+
+// initState is step 6: mode, model and the rest, as flags, the session and the
+// settings say, in this order.
+func (r *Runtime) initState(context.Context) error {
+	st := r.conv.State()
+	ch := oh.StateChanged{Title: r.opts.Name}
+	ch.Mode = changed(st.Mode, r.loaded.Settings.Permission.Mode)
+	ch.Profile = changed(st.Profile, r.service.profile.Name)
+	ch.Model = changed(st.Model, r.service.model)
+	effort := st.Effort
+	if effort == "" {
+		effort = r.loaded.Settings.Effort
+	}
+	if r.opts.Effort != "" {
+		effort = r.opts.Effort
+	}
+	ch.Effort = changed(st.Effort, effort)
+	if ch.IsZero() {
+		return nil
+	}
+	return r.change(ch)
+}
+
+func changed[T ~string](was, is T) T {
+	if was == is {
+		return ""
+	}
+	return is
+}
+
+// renderPrompt is step 8. A session keeps the prompt it began with.
+func (r *Runtime) renderPrompt(context.Context) error {
+	st := r.conv.State()
+	cfg := r.promptConfig()
+	if st.System != "" && !r.opts.DryRun {
+		return nil
+	}
+	rendered, err := prompt.Render(cfg)
+	if err != nil {
+		return err
+	}
+	for _, w := range rendered.Warnings {
+		r.note(oh.Warning, w)
+	}
+	r.prompt = rendered
+	branch, _ := prompt.Branch(st.Dir)
+	r.told = prompt.Turn{Date: cfg.Date, Branch: branch, Dir: st.Dir}
+	return r.change(oh.StateChanged{System: rendered.Text})
+}
+
+func (r *Runtime) promptConfig() prompt.Config {
+	st := r.conv.State()
+	base := r.opts.System
+	if base == "" {
+		base = r.loaded.Settings.SystemPrompt
+	}
+	cfg := prompt.Config{Base: base, Append: r.opts.Append, Dir: st.Dir, Root: r.paths.Root, Home: r.paths.Home,
+		Config: r.paths.Config, Trusted: r.opts.Trusted, Bare: r.opts.Bare, Date: time.Now(), Model: st.Model, Effort: st.Effort}
+	if r.paths.Managed != "" {
+		cfg.Managed = filepath.Join(filepath.Dir(r.paths.Managed), "CLAUDE.md")
+	}
+	return cfg
+}
+
+// makeEngine is step 9.
+func (r *Runtime) makeEngine(context.Context) error {
+	s := r.loaded.Settings
+	r.config = engine.Config{
+		Provider:  r.service,
+		Tools:     func() []oh.Tool { return r.tools },
+		Gate:      r.policy,
+		Asker:     r.asker(),
+		Hook:      r.hook,
+		Artifacts: &artifact.Store{Dir: r.artifactDir()},
+		Limits:    oh.Limits{Inline: s.InlineChars, Preview: s.PreviewChars},
+		MaxTurns:  r.maxTurns(),
+		MaxTokens: r.maxTokens(),
+		Budget:    r.budget,
+		Retry:     engine.Retry{MaxAfter: maxWaitHeadless},
+	}
+	if r.opts.Interactive {
+		r.config.Retry.MaxAfter = maxWait
+	}
+	_, err := engine.New(r.config)
+	return err
+}
+
+func (r *Runtime) maxTurns() int {
+	if r.opts.MaxTurns > 0 {
+		return r.opts.MaxTurns
+	}
+	return r.loaded.Settings.MaxTurns
+}
+
+// maxTokens is the output limit as the user set it; else the model's own
+// decides.
+func (r *Runtime) maxTokens() int {
+	if r.loaded.Origin("max_tokens").Scope == config.Default {
+		return 0
+	}
+	return r.loaded.Settings.MaxTokens
+}
+
+// budget ends a run that has cost too much.
+func (r *Runtime) budget(st oh.State) error {
+	if r.opts.MaxCost <= 0 {
+		return nil
+	}
+	usd, _ := r.spent(st)
+	if usd < r.opts.MaxCost {
+		return nil
+	}
+	return fmt.Errorf("stopped: this session has cost $%.2f, the limit is $%.2f", usd, r.opts.MaxCost)
+}
+
+// spent is what a session has cost so far; known is false when a price is
+// missing.
+func (r *Runtime) spent(st oh.State) (usd float64, known bool) {
+	known = true
+	for _, s := range st.Spend {
+		cost, ok := r.service.cost(s.Profile, s.Model, s.Usage)
+		usd += cost
+		known = known && ok
+	}
+	return usd, known
+}
+
+// restore is step 10: the messages are in place since the log was opened; the
+// person is told what was restored.
+func (r *Runtime) restore(context.Context) error {
+	if r.resumed && r.opts.Interactive {
+		n := len(r.conv.Messages())
+		r.note(oh.Info, fmt.Sprintf("Resumed session %s (%d messages).", r.Session(), n))
+	}
+	return nil
+}
+
+// bundle is step 12: nothing is left to do but to forget what only building
+// needed.
+func (r *Runtime) bundle(context.Context) error {
+	r.opts.APIKey = ""
+	r.opts.Stdin = nil
+	return nil
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/app"
+	"github.com/openharness/oh/internal/print"
+)
+
+// stdinTag wraps what came on stdin beside a prompt.
+const stdinHead, stdinTail = "[Input from stdin:]\n", "\n[End of the input.]"
+
+// printMode runs one prompt without a person.
+func (p *program) printMode(ctx context.Context, opts app.Options, words []string) error {
+	line, attached, err := p.input(opts, words)
+	if err != nil {
+		return err
+	}
+	rt, err := app.Build(ctx, opts)
+	if err != nil {
+		return p.notStarted(err)
+	}
+	printer := print.New(p.printOptions(rt))
+	outcome, err := p.drive(ctx, printer, rt.Handle(ctx, line, attached...))
+	if closeErr := rt.Close(); err == nil && closeErr != nil {
+		err = closeErr
+	}
+	if err != nil && !errors.Is(err, print.ErrClosed) {
+		return err
+	}
+	if outcome.Class == print.Cancelled && p.signals.caught() != 0 {
+		return codedError{p.signals.exitCode()}
+	}
+	if code := print.ExitCode(outcome, p.inv.sdk); code != exitOK {
+		return codedError{code}
+	}
+	return nil
+}
+
+// drive hands the events of a run to the printer.
+func (p *program) drive(ctx context.Context, printer *print.Printer, events iter.Seq2[oh.Envelope, error]) (print.Outcome, error) {
+	var runErr error
+	for env, err := range events {
+		if err != nil {
+			if !errors.Is(err, app.ErrExit) {
+				runErr = err
+			}
+			break
+		}
+		if err := printer.Event(env); err != nil {
+			break // the printer remembers it for Finish
+		}
+	}
+	return printer.Finish(runErr)
+}
+
+// notStarted reports a failure before the run, in the form of the output.
+func (p *program) notStarted(err error) error {
+	format, _ := print.ParseFormat(p.flags.format)
+	if format == print.Text || format == print.Events {
+		return err
+	}
+	printer := print.New(print.Options{Format: format, Out: p.out, Err: p.errOut, Info: print.Info{Version: Version}})
+	if _, printErr := printer.Finish(err); printErr != nil {
+		return printErr
+	}
+	return codedError{exitCode(err)}
+}
+
+func (p *program) printOptions(rt *app.Runtime) print.Options {
+	format, _ := print.ParseFormat(p.flags.format)
+	return print.Options{Format: format, Out: p.out, Err: p.errOut, OutTerminal: isTerminal(p.out), ErrTerminal: isTerminal(p.errOut),
+		Width: width(p.errOut), Partial: p.flags.partial, Verbose: p.flags.verbose,
+		Info: rt.Info(), Price: rt.Cost, Window: rt.Window}
+}
+
+// input puts the prompt together: words, stdin and images.
+func (p *program) input(opts app.Options, words []string) (line string, attached []oh.Block, err error) {
+	line = strings.Join(words, " ")
+	wait := stdinWait
+	if line == "" && !opts.Continue && opts.Resume == "" {
+		wait = stdinWaitAlone
+	}
+	var piped, note string
+	if opts.APIKey != "-" {
+		if piped, note, err = readStdin(p.in, wait); err != nil {
+			return "", nil, err
+		}
+	}
+	if attached, err = p.attachments(); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case strings.TrimSpace(piped) == "":
+	case line == "":
+		line = strings.TrimRight(piped, "\r\n")
+	default:
+		attached = append(attached, oh.Text{Text: stdinHead + strings.ToValidUTF8(piped, "\uFFFD") + stdinTail})
+	}
+	if strings.TrimSpace(line) == "" && len(attached) == 0 && !opts.Continue && opts.Resume == "" {
+		return "", nil, usageError{errors.New(`no prompt: give one as an argument (oh -p "fix the test") or on stdin`)}
+	}
+	if note != "" && line != "" {
+		fmt.Fprintln(p.errOut, "oh: "+note)
+	}
+	return strings.ToValidUTF8(line, "\uFFFD"), attached, nil
+}

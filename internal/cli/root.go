@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/app"
+	"github.com/openharness/oh/internal/config"
+	"github.com/openharness/oh/internal/session"
+)
+
+// root runs a prompt or a conversation.
+func (p *program) root(ctx context.Context, cmd *cobra.Command, words []string) error {
+	opts, err := p.flags.options(p.inv.sdk)
+	if err != nil {
+		return err
+	}
+	opts.Stdin = p.in
+	if p.flags.debug {
+		opts.Log = slog.New(slog.NewTextHandler(p.errOut, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	words = nonEmpty(words)
+	if cmd.Flags().Changed("resume") && opts.Resume == "" {
+		if opts.Resume, err = p.pickSession(ctx, opts); err != nil || opts.Resume == "" {
+			return err
+		}
+	}
+	switch {
+	case p.flags.dryRun:
+		return p.dryRun(ctx, opts, words)
+	case p.flags.print || !p.onTerminal():
+		return p.printMode(ctx, opts, words)
+	}
+	return p.repl(ctx, opts, strings.Join(words, " "))
+}
+
+// nonEmpty drops empty words, which SDKs pass.
+func nonEmpty(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// onTerminal reports whether a person can be talked with in lines.
+func (p *program) onTerminal() bool { return isTerminal(p.in) && isTerminal(p.out) }
+
+func isTerminal(f any) bool {
+	file, ok := f.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+func width(f any) int {
+	if file, ok := f.(*os.File); ok {
+		if w, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return w
+		}
+	}
+	return 0
+}
+
+// pickSession lists the sessions of the project and, on a terminal, asks for
+// one. Without a terminal the list is all there is.
+func (p *program) pickSession(ctx context.Context, opts app.Options) (string, error) {
+	paths, err := config.FindPaths(opts.Config())
+	if err != nil {
+		return "", err
+	}
+	list, err := app.Store(paths, Version).List(20)
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", usageError{errors.New("this project has no session yet; begin one with: oh")}
+	}
+	if p.flags.print || !p.onTerminal() {
+		return "", errors.Join(usageError{errors.New("-r without an id lists the sessions; name one with -r ID")}, p.writeSessions(list))
+	}
+	return p.askSession(ctx, list)
+}
+
+// askSession lets a person choose by number.
+func (p *program) askSession(ctx context.Context, list []session.Info) (string, error) {
+	for i, s := range list {
+		fmt.Fprintf(p.out, "%3d  %s  %s  %s\n", i+1, s.ID[:8], ago(s.Changed), title(s))
+	}
+	fmt.Fprintf(p.out, "Which one (1-%d, or an id; empty: none)? ", len(list))
+	line, err := readLine(ctx, p.in)
+	if err != nil {
+		return "", err
+	}
+	if line == "" {
+		return "", nil
+	}
+	var n int
+	if _, err := fmt.Sscanf(line, "%d", &n); err == nil && n >= 1 && n <= len(list) && len(line) < 4 {
+		return list[n-1].ID, nil
+	}
+	return line, nil
+}
+
+// readLine reads one line byte by byte, so that nothing behind it is taken.
+func readLine(ctx context.Context, in io.Reader) (string, error) {
+	type result struct {
+		line string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() { // ends with the line, or with the program
+		var line []byte
+		b := make([]byte, 1)
+		for {
+			n, err := in.Read(b)
+			if n == 1 && b[0] != '\n' {
+				line = append(line, b[0])
+			}
+			if n == 1 && b[0] == '\n' || err != nil {
+				if errors.Is(err, io.EOF) {
+					err = nil
+				}
+				done <- result{strings.TrimSpace(string(line)), err}
+				return
+			}
+		}
+	}()
+	select {
+	case r := <-done:
+		return r.line, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// attachments are the images of --image.
+func (p *program) attachments() ([]oh.Block, error) {
+	var out []oh.Block
+	for _, path := range p.flags.images {
+		img, err := loadImage(path)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--image: %w", err)}
+		}
+		out = append(out, img)
+	}
+	return out, nil
+}
