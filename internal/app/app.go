@@ -91,6 +91,7 @@ type Runtime struct {
 	inside  []string // the folders inside the border, the workspace's own first
 	tools   []oh.Tool
 	file    *session.File // nil with NoSave
+	swap    sync.Mutex    // held while conv is replaced, and by Enqueue
 	conv    *oh.Conversation
 	hook    oh.Hook
 	prompt  prompt.Rendered
@@ -118,7 +119,12 @@ func (r *Runtime) Session() string { return r.conv.State().Session }
 func (r *Runtime) Commands() *slash.Set { return r.set }
 
 // Enqueue hands over text that a person typed while a run is going.
-func (r *Runtime) Enqueue(text string) { r.conv.Enqueue(oh.Text{Text: text}) }
+func (r *Runtime) Enqueue(text string) {
+	r.swap.Lock()
+	conv := r.conv
+	r.swap.Unlock()
+	conv.Enqueue(oh.Text{Text: text})
+}
 
 // Close ends the session: what commands left running is stopped, and the log
 // is made durable. Closing twice does nothing.

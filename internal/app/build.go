@@ -215,9 +215,10 @@ func (r *Runtime) makePolicy() error {
 	for _, x := range r.loaded.Rules {
 		rules = append(rules, permitRule(x))
 	}
+	rules = append(rules, r.loadGrants()...)
 	policy, err := permit.New(permit.Config{
 		Root: r.paths.Root, Dirs: r.roots()[1:], Home: r.paths.Home, ConfigDir: r.paths.Config, DataDir: r.paths.Data,
-		Readable: []string{r.artifactDir()}, Rules: rules, Save: r.saveRule,
+		Readable: []string{r.artifactDir()}, Rules: rules, Save: r.saveGrant,
 	})
 	if err != nil {
 		return err

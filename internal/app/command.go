@@ -261,8 +261,11 @@ func (r *Runtime) clear(ctx context.Context) error {
 		}
 		r.file = nil
 	}
-	r.opts, r.resumed, r.conv = next, false, nil
-	if err := r.openLog(); err != nil {
+	r.swap.Lock()
+	r.opts, r.resumed = next, false
+	err := r.openLog()
+	r.swap.Unlock()
+	if err != nil {
 		return err
 	}
 	if err := r.change(oh.StateChanged{Mode: st.Mode, Profile: st.Profile, Model: st.Model, Effort: st.Effort}); err != nil {

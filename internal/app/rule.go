@@ -36,12 +36,6 @@ func permitRule(x config.Rule) permit.Rule {
 	return rule
 }
 
-// saveRule keeps an allow rule in the project's local settings, where it holds
-// for this person only.
-func (r *Runtime) saveRule(rule string) error {
-	return config.Add(context.Background(), r.paths, config.Local, "permissions.allow", rule)
-}
-
 // asker is the person, and what they grant becomes a rule. Nil when nobody is
 // there.
 func (r *Runtime) asker() oh.Asker {

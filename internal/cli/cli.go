@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -50,6 +51,9 @@ func run(args []string, in *os.File, out, errOut io.Writer) int {
 func (p *program) report(err error) int {
 	if err == nil {
 		return exitOK
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return exitOther // nobody reads any more: in silence
 	}
 	code := exitCode(err)
 	if msg := err.Error(); msg != "" {
