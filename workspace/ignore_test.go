@@ -200,7 +200,7 @@ func TestWalkRules(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	link(t, "src", filepath.Join(dir, "ln"))
+	symlink(t, "src", filepath.Join(dir, "ln"))
 	w := open(t, dir)
 	here := locate(t, w, dir, ".")
 	got, skipped := walk(t, w, here, WalkOptions{})

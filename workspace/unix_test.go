@@ -19,7 +19,7 @@ func TestSpecialFiles(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Skipf("no named pipes here: %v", err)
 	}
-	link(t, "/dev/zero", filepath.Join(dir, "zero"))
+	symlink(t, "/dev/zero", filepath.Join(dir, "zero"))
 	for name, kind := range map[string]string{"pipe": "named pipe", "zero": "device"} {
 		p := locate(t, w, dir, name)
 		var special *SpecialError

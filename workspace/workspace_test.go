@@ -30,7 +30,7 @@ func save(t *testing.T, path, content string) {
 	}
 }
 
-func link(t *testing.T, to, at string) {
+func symlink(t *testing.T, to, at string) {
 	t.Helper()
 	if err := os.Symlink(to, at); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
@@ -119,11 +119,11 @@ func TestLocateTwins(t *testing.T) {
 func TestResolve(t *testing.T) {
 	dir := tempDir(t)
 	save(t, filepath.Join(dir, "real", "f"), "x")
-	link(t, "real", filepath.Join(dir, "ln"))
-	link(t, filepath.Join(dir, "ln", "f"), filepath.Join(dir, "abs"))
-	link(t, "nowhere/x", filepath.Join(dir, "dangling"))
-	link(t, "loop", filepath.Join(dir, "loop"))
-	link(t, "../"+filepath.Base(dir)+"/real", filepath.Join(dir, "up"))
+	symlink(t, "real", filepath.Join(dir, "ln"))
+	symlink(t, filepath.Join(dir, "ln", "f"), filepath.Join(dir, "abs"))
+	symlink(t, "nowhere/x", filepath.Join(dir, "dangling"))
+	symlink(t, "loop", filepath.Join(dir, "loop"))
+	symlink(t, "../"+filepath.Base(dir)+"/real", filepath.Join(dir, "up"))
 	for _, c := range []struct{ in, want string }{
 		{"ln/f", "real/f"},
 		{"abs", "real/f"},
@@ -150,8 +150,8 @@ func TestInside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	link(t, "ws", filepath.Join(dir, "alias"))
-	link(t, filepath.Join(dir, "outside"), filepath.Join(dir, "ws", "out"))
+	symlink(t, "ws", filepath.Join(dir, "alias"))
+	symlink(t, filepath.Join(dir, "outside"), filepath.Join(dir, "ws", "out"))
 	w, err := New(Config{Root: filepath.Join(dir, "alias"), Extra: []string{filepath.Join(dir, "extra")}, Readable: []string{filepath.Join(dir, "art")}})
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestOpenMoved(t *testing.T) {
 	if err := os.Remove(p.Path); err != nil {
 		t.Fatal(err)
 	}
-	link(t, filepath.Join(dir, "secret"), p.Path)
+	symlink(t, filepath.Join(dir, "secret"), p.Path)
 	if _, _, err := w.Open(p); !errors.Is(err, ErrMoved) {
 		t.Errorf("Open after a link was swapped in: %v", err)
 	}

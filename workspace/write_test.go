@@ -46,8 +46,8 @@ func TestWriteLink(t *testing.T) {
 	dir := tempDir(t)
 	w := open(t, dir)
 	save(t, filepath.Join(dir, "target"), "old")
-	link(t, "target", filepath.Join(dir, "ln"))
-	link(t, "sub/later", filepath.Join(dir, "dangling"))
+	symlink(t, "target", filepath.Join(dir, "ln"))
+	symlink(t, "sub/later", filepath.Join(dir, "dangling"))
 	if _, err := w.WriteFile(locate(t, w, dir, "ln"), []byte("new"), WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func packages(t *testing.T) map[string][]string {
 }
 
 // small are the rooms below all features.
-var small = []string{"internal/text", "internal/claude", "internal/catalog", "internal/slash", "internal/config", "internal/config/disk", "internal/gist"}
+var small = []string{"internal/text", "internal/link", "internal/claude", "internal/catalog", "internal/slash", "internal/config", "internal/config/disk", "internal/gist"}
 
 // faces show events and answer questions.
 var faces = []string{"internal/print", "internal/plain"}
@@ -85,12 +85,13 @@ var allowed = []struct {
 	{"provider/", []string{".", "internal/text", "provider", "provider/internal/"}},
 	{"provider", []string{".", "internal/text"}},
 	{"workspace/", []string{".", "internal/text", "workspace"}},
-	{"workspace", []string{".", "internal/text"}},
+	{"workspace", []string{".", "internal/text", "internal/link"}},
+	{"internal/link", nil},
 	{"tools/", []string{".", "internal/text", "workspace", "workspace/"}},
 	{"ohtest/", []string{".", "internal/text", "ohtest"}},
 	{"ohtest", []string{".", "internal/text"}},
 	{"examples/", []string{".", "engine", "provider/", "provider", "tools/", "workspace", "workspace/", "ohtest"}},
-	{"bench/", []string{".", "engine", "ohtest"}},
+	{"bench/", []string{".", "engine", "ohtest", "bench/"}},
 	{"internal/claude", []string{".", "internal/text"}},
 	{"internal/catalog", []string{".", "internal/text"}},
 	{"internal/config/disk", []string{"internal/text"}},

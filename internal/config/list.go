@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
 )
 
 // Entry is one effective setting, fit to be shown: secrets are hidden.
@@ -202,38 +203,13 @@ func memberPath(key, rest string) ([]string, error) {
 	return append(path, rest), nil
 }
 
-// nearest returns the known name that is a few edits away, or that ends with
-// what was written.
+// nearest returns the known name that ends with what was written, or else the
+// most similar one.
 func nearest(key string, known []string) string {
-	best, at := 3, ""
 	for _, k := range known {
 		if strings.HasSuffix(k, "."+key) {
 			return k
 		}
-		if d := distance(key, k); d < best {
-			best, at = d, k
-		}
 	}
-	return at
-}
-
-// distance is the number of edits between two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return text.Nearest(key, known)
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/link"
 )
 
 // Config is what a [Policy] is made of. All paths are absolute; links in them
@@ -63,7 +64,7 @@ func New(c Config) (*Policy, error) {
 			errs = append(errs, fmt.Errorf("permissions: %s %q is not an absolute path", what, path))
 			return place{}
 		}
-		return locate(path)
+		return locate(path, nil)
 	}
 	for i, d := range append([]string{c.Root}, c.Dirs...) {
 		if d == "" && i > 0 {
@@ -167,20 +168,20 @@ type call struct {
 	command  *Analysis
 	hosts    []string
 	dir      place
-	links    tracer
+	links    link.Memo
 }
 
 // maxLocated bounds how many paths of one command are looked up on disk.
 const maxLocated = 64
 
 func (p *Policy) newCall(req oh.GateRequest) *call {
-	c := &call{GateRequest: req, reads: req.Access.ReadOnly, dir: p.dir(req.Dir), links: tracer{}}
+	c := &call{GateRequest: req, reads: req.Access.ReadOnly, dir: p.dir(req.Dir), links: link.Memo{}}
 	for _, u := range req.Access.Paths {
 		path := u.Path
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(c.dir.given, path)
 		}
-		c.uses = append(c.uses, use{c.links.locate(path), u.Write, u.Tree})
+		c.uses = append(c.uses, use{locate(path, c.links), u.Write, u.Tree})
 		c.reads = c.reads && !u.Write
 	}
 	for _, u := range req.Access.URLs {
@@ -213,7 +214,7 @@ func (c *call) mention(path string, write bool, n int) {
 				return
 			}
 		}
-		at = c.links.locate(path)
+		at = locate(path, c.links)
 	}
 	c.mentions = append(c.mentions, use{at, write, false})
 }
@@ -223,7 +224,7 @@ func (p *Policy) dir(dir string) place {
 	if dir == "" || !filepath.IsAbs(dir) || dir == p.roots[0].given {
 		return p.roots[0]
 	}
-	return locate(dir)
+	return locate(dir, nil)
 }
 
 // inside reports whether where a path leads lies within the border.

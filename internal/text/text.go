@@ -90,15 +90,19 @@ func Number(n int) string {
 func Nearest(name string, candidates []string) string {
 	best, at := "", 1+max(1, min(3, len(name)/2))
 	for _, c := range slices.Sorted(slices.Values(candidates)) {
-		if d := distance(name, c); d < at {
+		if d := Distance(name, c); d < at {
 			best, at = c, d
 		}
 	}
 	return best
 }
 
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
+// Distance is the number of bytes to insert, delete or replace to get from a to
+// b. Long texts, above 200 bytes, are not compared and as far apart as can be.
+func Distance(a, b string) int {
+	if len(a) > 200 || len(b) > 200 {
+		return max(len(a), len(b))
+	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/openharness/oh/internal/text"
 )
 
 // near names what exists and may have been meant by a missing path, as the end
@@ -36,7 +38,7 @@ func near(path string) string {
 	want := strings.ToLower(name)
 	for _, n := range names {
 		got := strings.ToLower(n)
-		d := distance(want, got)
+		d := text.Distance(want, got)
 		if stem(want) == stem(got) {
 			d = min(d, 1)
 		}
@@ -61,28 +63,3 @@ func near(path string) string {
 }
 
 func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
-
-// distance is the number of bytes to insert, delete or replace. Long names are
-// not compared.
-func distance(a, b string) int {
-	if len(a) > 100 || len(b) > 100 {
-		return 100
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

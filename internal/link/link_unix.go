@@ -1,6 +1,6 @@
 //go:build !windows
 
-package permit
+package link
 
 import (
 	"errors"
