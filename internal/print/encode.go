@@ -4,63 +4,10 @@ import (
 	"bytes"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
 )
-
-const hex = "0123456789abcdef"
-
-// appendString appends s as a JSON string, with the bytes that encoding/json
-// writes when it does not escape HTML. It exists because deltas come by the ten
-// thousand.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		b := s[i]
-		if b >= ' ' && b != '"' && b != '\\' && b < utf8.RuneSelf {
-			i++
-			continue
-		}
-		if b < utf8.RuneSelf {
-			dst = appendEscape(append(dst, s[start:i]...), b)
-			i++
-			start = i
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			dst = append(append(dst, s[start:i]...), `\ufffd`...)
-			start = i + size
-		case r == '\u2028' || r == '\u2029':
-			dst = append(append(dst, s[start:i]...), `\u202`...)
-			dst = append(dst, hex[r&0xf])
-			start = i + size
-		}
-		i += size
-	}
-	return append(append(dst, s[start:]...), '"')
-}
-
-func appendEscape(dst []byte, b byte) []byte {
-	switch b {
-	case '"', '\\':
-		return append(dst, '\\', b)
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
-	}
-	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&0xf])
-}
 
 // appendSafe appends a JSON value with U+2028 and U+2029 escaped, which some
 // readers take for the end of a line. They can stand only inside strings, and
@@ -73,7 +20,7 @@ func appendSafe(dst, value []byte) []byte {
 		}
 		if i+2 < len(value) && (value[i+2] == 0xa8 || value[i+2] == 0xa9) {
 			dst = append(append(dst, value[:i]...), `\u202`...)
-			dst = append(dst, hex[value[i+2]&0xf])
+			dst = append(dst, "0123456789abcdef"[value[i+2]&0xf])
 			value = value[i+3:]
 			continue
 		}
@@ -85,12 +32,12 @@ func appendSafe(dst, value []byte) []byte {
 // appendDelta appends the line of an envelope whose event is a text or thinking
 // delta. ok is false for anything else, and for a time JSON cannot hold.
 func appendDelta(dst []byte, env oh.Envelope) (out []byte, ok bool) {
-	var kind, text string
+	var kind, said string
 	switch e := env.Event.(type) {
 	case oh.TextDelta:
-		kind, text = "text_delta", e.Text
+		kind, said = "text_delta", e.Text
 	case oh.ThinkingDelta:
-		kind, text = "thinking_delta", e.Text
+		kind, said = "thinking_delta", e.Text
 	default:
 		return dst, false
 	}
@@ -103,11 +50,11 @@ func appendDelta(dst []byte, env oh.Envelope) (out []byte, ok bool) {
 		return dst[:keep], false
 	}
 	dst = append(dst, `","session":`...)
-	dst = appendString(dst, env.Session)
+	dst = text.AppendJSON(dst, env.Session)
 	dst = append(dst, `,"event":{"type":"`...)
 	dst = append(dst, kind...)
 	dst = append(dst, `","text":`...)
-	dst = appendString(dst, text)
+	dst = text.AppendJSON(dst, said)
 	return append(dst, "}}\n"...), true
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
 )
 
 const (
@@ -88,7 +89,7 @@ func (f *streamFace) delta(parent, kind, text string, at time.Time) error {
 }
 
 // appendPartial writes the line of a delta without reflection.
-func (f *streamFace) appendPartial(dst []byte, kind, text string) []byte {
+func (f *streamFace) appendPartial(dst []byte, kind, said string) []byte {
 	dst = append(dst, `{"type":"stream_event","event":{"type":"content_block_delta","index":`...)
 	dst = strconv.AppendInt(dst, int64(f.partial.index), 10)
 	dst = append(dst, `,"delta":{"type":"`...)
@@ -96,11 +97,11 @@ func (f *streamFace) appendPartial(dst []byte, kind, text string) []byte {
 	dst = append(dst, `_delta","`...)
 	dst = append(dst, kind...)
 	dst = append(dst, `":`...)
-	dst = appendString(dst, text)
+	dst = text.AppendJSON(dst, said)
 	dst = append(dst, `}},"parent_tool_use_id":null,"session_id":`...)
-	dst = appendString(dst, f.session)
+	dst = text.AppendJSON(dst, f.session)
 	dst = append(dst, `,"uuid":`...)
-	dst = appendString(dst, f.p.o.NewID())
+	dst = text.AppendJSON(dst, f.p.o.NewID())
 	return append(dst, "}\n"...)
 }
 
