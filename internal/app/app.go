@@ -103,7 +103,8 @@ type Runtime struct {
 	closing sync.Once
 
 	told    prompt.Turn // what the model was told last of date, branch, directory, mode
-	untold  []oh.Event  // notices of the build, for the first run
+	untold  []oh.Event  // what watchers have not been told yet
+	built   bool        // the twelve steps are done
 	started bool        // session_start hooks have run
 
 	grantErr error // rules that could not be kept; of the run's goroutine

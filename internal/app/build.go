@@ -71,6 +71,13 @@ func (r *Runtime) loadSettings(context.Context) error {
 		return err
 	}
 	st := r.conv.State()
+	if r.file != nil && r.file.Elsewhere() {
+		// The session belongs to another project: it goes on there.
+		o.Dir = st.Dir
+		if r.paths, err = config.FindPaths(o); err != nil {
+			return err
+		}
+	}
 	o.Flags = append(sessionFlags(st), o.Flags...)
 	if r.loaded, err = config.Load(o); err != nil {
 		return err
@@ -309,6 +316,9 @@ func (r *Runtime) makeEngine(context.Context) error {
 		Budget:    r.budget,
 		Retry:     engine.Retry{MaxAfter: maxWaitHeadless},
 	}
+	if err := r.priced(r.conv.State().Model); err != nil {
+		return &config.Error{File: "--max-budget-usd", Problem: err.Error()}
+	}
 	if r.opts.Interactive {
 		r.config.Retry.MaxAfter = maxWait
 	}
@@ -330,6 +340,17 @@ func (r *Runtime) maxTokens() int {
 		return 0
 	}
 	return r.loaded.Settings.MaxTokens
+}
+
+// priced refuses a model without a known price where a budget must be held.
+func (r *Runtime) priced(model string) error {
+	if r.opts.MaxCost <= 0 {
+		return nil
+	}
+	if _, known := r.service.cost("", model, oh.Usage{InputTokens: 1}); !known {
+		return fmt.Errorf("the price of %s is not known, so a budget cannot be held; choose another model or set --max-turns", model)
+	}
+	return nil
 }
 
 // budget ends a run that has cost too much.
@@ -369,6 +390,7 @@ func (r *Runtime) restore(context.Context) error {
 // bundle is step 12: nothing is left to do but to forget what only building
 // needed.
 func (r *Runtime) bundle(context.Context) error {
+	r.built = true
 	r.opts.APIKey = ""
 	r.opts.Stdin = nil
 	return nil

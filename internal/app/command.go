@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -165,6 +166,9 @@ func (r *Runtime) cmdModel(ctx context.Context, args string) (slash.Effect, erro
 		return slash.Effect{}, fmt.Errorf("%q is no model name: it holds white space", args)
 	}
 	name := catalog.Alias(r.service.profile, args, st.Mode == oh.ModePlan)
+	if err := errors.Join(r.service.permits(name), r.priced(name)); err != nil {
+		return slash.Effect{}, err
+	}
 	if r.hook != nil {
 		in := r.hookInput(oh.HookPreModelSwitch)
 		in.From, in.To = st.Model, name

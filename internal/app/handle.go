@@ -85,10 +85,7 @@ func (h *handling) record(ev oh.Event) bool {
 
 // begin tells what the build had to say, and starts the session for hooks.
 func (h *handling) begin() {
-	for _, ev := range h.r.untold {
-		h.emit(ev)
-	}
-	h.r.untold = nil
+	h.tell()
 	if h.r.started {
 		return
 	}
@@ -110,17 +107,23 @@ func (h *handling) begin() {
 	}
 }
 
+// tell yields what watchers have not been told yet.
+func (h *handling) tell() {
+	for _, ev := range h.r.untold {
+		h.emit(ev)
+	}
+	h.r.untold = nil
+}
+
 func (h *handling) line(line string, attached []oh.Block) {
-	if len(attached) == 0 {
-		effect, ok, err := h.r.set.Run(h.ctx, strings.TrimSpace(line))
-		if err != nil {
-			h.fail(err)
-			return
-		}
-		if ok {
-			h.effect(line, effect)
-			return
-		}
+	effect, ok, err := h.r.set.Run(h.ctx, strings.TrimSpace(line))
+	if err != nil {
+		h.fail(err)
+		return
+	}
+	if ok {
+		h.effect(line, effect, attached)
+		return
 	}
 	var blocks []oh.Block
 	if strings.TrimSpace(line) != "" {
@@ -131,7 +134,7 @@ func (h *handling) line(line string, attached []oh.Block) {
 }
 
 // effect does what a command asks for.
-func (h *handling) effect(line string, e slash.Effect) {
+func (h *handling) effect(line string, e slash.Effect, attached []oh.Block) {
 	name, _, _ := slash.Parse(strings.TrimSpace(line))
 	if e.Text != "" {
 		h.emit(oh.CommandOutput{Command: name, Text: e.Text})
@@ -139,12 +142,13 @@ func (h *handling) effect(line string, e slash.Effect) {
 	if e.Clear {
 		h.fail(h.r.clear(h.ctx))
 	}
+	h.tell()
 	switch {
 	case h.broken:
 	case e.Exit:
 		h.fail(ErrExit)
 	case e.Prompt != "":
-		h.run([]oh.Block{oh.Text{Text: e.Prompt}})
+		h.run(append(attached, oh.Text{Text: e.Prompt}))
 	case e.Continue:
 		h.run(nil)
 	}

@@ -38,7 +38,10 @@ func (r *Runtime) openLog() error {
 	if file.Elsewhere() {
 		r.note(oh.Info, "This session belongs to another project: "+file.Path())
 	}
-	log := &quietLog{file: file, begun: r.resumed}
+	var log oh.Log = &quietLog{file: file, begun: r.resumed}
+	if r.opts.DryRun {
+		log = &oh.MemoryLog{} // nothing is written, not even to a session that is looked at
+	}
 	conv, err := oh.Open(log, file.Entries())
 	if err != nil {
 		return errors.Join(err, file.Close())
@@ -91,8 +94,17 @@ func (r *Runtime) restoreDir() error {
 	return r.change(oh.StateChanged{Dir: r.paths.Dir})
 }
 
-// change changes the session's state.
-func (r *Runtime) change(ev oh.StateChanged) error { return r.conv.Append(oh.NewEntry(ev)) }
+// change changes the session's state. Watchers are told of what happens after
+// the build.
+func (r *Runtime) change(ev oh.StateChanged) error {
+	if err := r.conv.Append(oh.NewEntry(ev)); err != nil {
+		return err
+	}
+	if r.built {
+		r.untold = append(r.untold, ev)
+	}
+	return nil
+}
 
 // quietLog holds the state of a new session back until something is said, so
 // that looking around leaves no file. It is used under the conversation's lock.

@@ -129,9 +129,11 @@ func (h *handling) readMention(path string) (oh.Blocks, error) {
 }
 
 func (r *Runtime) mayRead(ctx context.Context, call *oh.Call, access oh.Access) error {
+	// The widest mode: a person named the file, so only rules and protected
+	// places count; what they ask about is answered by a person being there.
 	v := r.policy.Check(ctx, oh.GateRequest{ID: call.ID, Tool: call.Name, Input: call.Input, Access: access,
-		Mode: oh.ModeDefault, Dir: call.Env.Dir})
-	if v.Decision == oh.Deny {
+		Mode: oh.ModeFullAuto, Dir: call.Env.Dir})
+	if v.Decision == oh.Deny || v.Decision == oh.Ask && !r.opts.Interactive {
 		return fmt.Errorf("permission denied: %s", v.Reason)
 	}
 	return nil

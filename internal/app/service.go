@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/openharness/oh"
@@ -21,7 +23,8 @@ type service struct {
 	profile   catalog.Profile
 	model     string
 	keySource string
-	window    int // tokens, 0 unless the profile sets it
+	window    int      // tokens, 0 unless the profile sets it
+	allowed   []string // models that the profile is limited to; nil for all
 	codec     oh.Provider
 	missing   error // why it cannot be used, for a dry run
 }
@@ -43,7 +46,10 @@ func (r *Runtime) openService(ctx context.Context) error {
 	for _, n := range access.Notes {
 		r.note(oh.Info, n)
 	}
-	s := &service{profile: access.Profile, keySource: access.Source, window: access.Window}
+	for _, w := range access.Warnings {
+		r.note(oh.Warning, w)
+	}
+	s := &service{profile: access.Profile, keySource: access.Source, window: access.Window, allowed: access.Allowed}
 	if isNoKey {
 		s.missing = err
 	}
@@ -54,9 +60,22 @@ func (r *Runtime) openService(ctx context.Context) error {
 			return err
 		}
 	}
+	if s.missing == nil {
+		if err := s.permits(s.model); err != nil {
+			return &config.Error{File: "--model", Problem: err.Error()}
+		}
+	}
 	r.debug("service", "profile", s.profile.Name, "why", access.Why, "url", s.profile.BaseURL, "wire", s.profile.Wire, "model", s.model, "key", s.keySource)
 	s.codec, err = newCodec(access, r.loaded.Settings)
 	return err
+}
+
+// permits holds a model to the profile's list.
+func (s *service) permits(model string) error {
+	if s.allowed == nil || slices.Contains(s.allowed, model) {
+		return nil
+	}
+	return fmt.Errorf("the profile %s is limited to the models %s", s.profile.Name, strings.Join(s.allowed, ", "))
 }
 
 // askModel takes the first model that a local server has.

@@ -50,6 +50,7 @@ type Access struct {
 	Window    int             // tokens; 0 unless the profile sets it
 	CompactAt int             // tokens; 0 unless the profile sets it
 	Notes     []string        // to be told to the user
+	Warnings  []string        // likewise, and not to be missed
 }
 
 // Model returns the id to ask for. "" means that the server is to be asked

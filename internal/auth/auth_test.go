@@ -199,9 +199,9 @@ func TestWhyAndNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Why != "OPENAI_API_KEY is set" || len(a.Notes) != 3 || a.Notes[0] != "using openai-compatible (OPENAI_API_KEY is set)" ||
-		!strings.HasPrefix(a.Notes[1], "the model claude-x in ") || !strings.HasPrefix(a.Notes[2], "a key on the command line") {
-		t.Errorf("%q %q", a.Why, a.Notes)
+	if a.Why != "OPENAI_API_KEY is set" || len(a.Notes) != 1 || len(a.Warnings) != 2 || a.Notes[0] != "using openai-compatible (OPENAI_API_KEY is set)" ||
+		!strings.HasPrefix(a.Warnings[0], "the model claude-x in ") || !strings.HasPrefix(a.Warnings[1], "a key on the command line") {
+		t.Errorf("%q %q %q", a.Why, a.Notes, a.Warnings)
 	}
 	a, err = Resolve(t.Context(), scene{env: "OPENAI_API_KEY=o", flags: profileFlag("openai-compatible")}.request(t))
 	if err != nil || a.Why != "chosen by --profile" || a.Notes != nil {

@@ -318,7 +318,7 @@ func (r Request) model(a *Access, c chosen) {
 			continue
 		}
 		if rank(x.Scope) < rank(config.Env) && foreign(x.Model, a.Profile) {
-			a.Notes = append(a.Notes, fmt.Sprintf("the model %s in %s is of another vendor and is not used with %s", x.Model, x.File, a.Profile.Name))
+			a.Warnings = append(a.Warnings, fmt.Sprintf("the model %s in %s is of another vendor and is not used with %s", x.Model, x.File, a.Profile.Name))
 			continue
 		}
 		a.Asked = x.Model

@@ -138,7 +138,7 @@ func (r Request) flagKey(a *Access) error {
 		}
 	default:
 		text, a.Source = r.Key, "--api-key"
-		a.Notes = append(a.Notes, "a key on the command line can be seen by other programs and stays in the shell's history; use --api-key env:NAME, file:PATH or -")
+		a.Warnings = append(a.Warnings, "a key on the command line can be seen by other programs and stays in the shell's history; use --api-key env:NAME, file:PATH or -")
 	}
 	key, err := clean(text, a.Source)
 	if err != nil {

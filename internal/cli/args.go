@@ -19,7 +19,14 @@ var valueFlags = []string{
 	"-m", "--model", "-n", "--name", "--profile", "--effort", "--max-turns", "--output-format", "--input-format",
 	"--permission-mode", "--allowed-tools", "--allowedTools", "--disallowed-tools", "--disallowedTools", "--tools",
 	"-s", "--system-prompt", "--append-system-prompt", "--settings", "--setting-sources", "--base-url", "-k", "--api-key",
-	"--api-format", "--cwd", "--add-dir", "--image", "--session-id", "--max-budget-usd",
+	"--api-format", "--permission-prompt-tool", "--cwd", "--add-dir", "--image", "--session-id", "--max-budget-usd",
+}
+
+// sdkSwitches are switches of SDKs that mean nothing here. They are taken out,
+// since the flag library takes the word after an unknown flag for its value.
+var sdkSwitches = []string{
+	"--allow-dangerously-skip-permissions", "--await-initialize", "--debug-to-stderr", "--include-hook-events",
+	"--replay-user-messages", "--session-mirror",
 }
 
 // optionalValue are the flags that take the next word unless it begins with -.
@@ -30,6 +37,9 @@ var optionalValue = []string{"-r", "--resume"}
 // -p is found wherever it stands.
 func parseInvocation(args []string, getenv func(string) string) invocation {
 	inv := invocation{sdk: sdkDriven(args, getenv)}
+	if inv.sdk {
+		args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return slices.Contains(sdkSwitches, a) })
+	}
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {

@@ -26,6 +26,7 @@ func TestParseInvocation(t *testing.T) {
 		{args: []string{"--model=x", "--print", "-r"}, want: []string{"--model=x", "--print", "--resume="}, print: true},
 		{args: []string{"session", "list"}, want: []string{"session", "list"}},
 		{args: []string{"--input-format", "stream-json"}, want: []string{"--input-format", "stream-json"}, sdk: true},
+		{args: []string{"--input-format=stream-json", "--replay-user-messages", "-p", "go"}, want: []string{"--input-format=stream-json", "-p", "go"}, print: true, sdk: true},
 		{args: []string{"-p", ""}, want: []string{"-p", ""}, print: true},
 	} {
 		got := parseInvocation(c.args, none)

@@ -17,14 +17,14 @@ import (
 
 // flags are those of the root command.
 type flags struct {
-	print, cont, fork, verbose, dryRun, skip, bare, partial, debug, trust, noSave bool
+	print, cont, fork, verbose, dryRun, skip, bare, partial, debug, trust, noSave, strictMCP bool
 
 	resume, name, session                       string
 	model, profile, effort                      string
 	format, inFormat, mode                      string
 	system, appendSystem                        string
 	settings, sources, baseURL, apiKey, apiForm string
-	cwd                                         string
+	cwd, promptTool                             string
 
 	maxTurns  int
 	maxBudget float64
@@ -74,11 +74,13 @@ func (f *flags) register(s *pflag.FlagSet) {
 	s.BoolVar(&f.bare, "bare", false, "without project instructions and context files")
 	s.BoolVar(&f.dryRun, "dry-run", false, "show what would run, and run nothing")
 	s.StringVar(&f.cwd, "cwd", "", "work in this folder")
+	s.BoolVar(&f.strictMCP, "strict-mcp-config", false, "use no MCP servers but those of the command line")
+	s.StringVar(&f.promptTool, "permission-prompt-tool", "", "who answers permission questions")
 	s.BoolVar(&f.verbose, "verbose", false, "say more on stderr")
 	s.BoolVarP(&f.debug, "debug", "d", false, "log what happens inside to stderr")
 	s.BoolP("help", "h", false, "show this help")
 	s.BoolP("version", "v", false, "print the version")
-	for _, name := range []string{"cwd"} {
+	for _, name := range []string{"cwd", "strict-mcp-config", "permission-prompt-tool"} {
 		_ = s.MarkHidden(name)
 	}
 }
@@ -186,6 +188,8 @@ func (f *flags) check() error {
 	switch {
 	case f.inFormat == "stream-json":
 		return bad("--input-format stream-json is not supported yet; give the prompt as an argument or on stdin")
+	case f.promptTool != "":
+		return bad("--permission-prompt-tool is not supported yet; allow with --allowed-tools or --permission-mode")
 	case f.inFormat != "text":
 		return bad("--input-format %q is not one of text", f.inFormat)
 	case f.partial && f.format != "stream-json":

@@ -30,7 +30,7 @@ func (p *program) root(ctx context.Context, cmd *cobra.Command, words []string) 
 	}
 	words = nonEmpty(words)
 	if cmd.Flags().Changed("resume") && opts.Resume == "" {
-		if opts.Resume, err = p.pickSession(ctx, opts); err != nil || opts.Resume == "" {
+		if opts.Resume, err = p.pickSession(ctx, opts, words); err != nil || opts.Resume == "" {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func width(f any) int {
 
 // pickSession lists the sessions of the project and, on a terminal, asks for
 // one. Without a terminal the list is all there is.
-func (p *program) pickSession(ctx context.Context, opts app.Options) (string, error) {
+func (p *program) pickSession(ctx context.Context, opts app.Options, words []string) (string, error) {
 	paths, err := config.FindPaths(opts.Config())
 	if err != nil {
 		return "", err
@@ -83,10 +83,13 @@ func (p *program) pickSession(ctx context.Context, opts app.Options) (string, er
 		return "", err
 	}
 	if len(list) == 0 {
-		return "", usageError{errors.New("this project has no session yet; begin one with: oh")}
+		return "", errors.New("this project has no session yet; begin one with: oh")
 	}
 	if p.flags.print || !p.onTerminal() {
-		return "", errors.Join(usageError{errors.New("-r without an id lists the sessions; name one with -r ID")}, p.writeSessions(list))
+		if err := p.writeSessions(list); err != nil || len(words) == 0 {
+			return "", err
+		}
+		return "", usageError{errors.New("-r needs an id here; the sessions are listed above")}
 	}
 	return p.askSession(ctx, list)
 }
@@ -94,7 +97,7 @@ func (p *program) pickSession(ctx context.Context, opts app.Options) (string, er
 // askSession lets a person choose by number.
 func (p *program) askSession(ctx context.Context, list []session.Info) (string, error) {
 	for i, s := range list {
-		fmt.Fprintf(p.out, "%3d  %s  %s  %s\n", i+1, s.ID[:8], ago(s.Changed), title(s))
+		fmt.Fprintf(p.out, "%3d  %s  %s  %s\n", i+1, s.ID[:13], ago(s.Changed), title(s))
 	}
 	fmt.Fprintf(p.out, "Which one (1-%d, or an id; empty: none)? ", len(list))
 	line, err := readLine(ctx, p.in)

@@ -21,6 +21,8 @@ type Analysis struct {
 	// Hints are absolute paths that only stand inside a longer text that is
 	// code for an interpreter.
 	Hints []string
+	// Obscure says why it cannot be told which command runs; "" when it can.
+	Obscure string
 	// Guard says why the command needs a person in every mode; "" when it does
 	// not.
 	Guard string
@@ -131,6 +133,9 @@ func (r *reading) peel(c simple, depth int) {
 			return
 		}
 		first := words[0].text
+		if words[0].dynamic {
+			r.out.Obscure = "an expansion stands for the name of a command"
+		}
 		name := commandName(first)
 		r.part(join(words))
 		if name != first && !r.room.spent {
@@ -159,6 +164,14 @@ func (r *reading) proper(name string, args []word, c simple, depth int) {
 	if writer(name) {
 		for _, a := range args {
 			r.path(strings.TrimPrefix(a.text, "of="), &r.out.Writes)
+		}
+	}
+	switch name {
+	case "alias":
+		r.out.Obscure = "it defines an alias"
+	case "eval", "source", ".":
+		if name != "eval" || slices.ContainsFunc(args, func(w word) bool { return w.dynamic }) {
+			r.out.Obscure = name + " runs what it cannot show"
 		}
 	}
 	switch name {

@@ -96,7 +96,7 @@ func (p *Policy) checkPlace(c *call, u use, rules []*rule) (oh.Verdict, bool) {
 			continue
 		}
 		if why, what := p.guarded(path); why != "" && p.opened(c, u, what, rules) == nil {
-			return oh.Verdict{Decision: oh.Ask, Guarded: true, Reason: show(path) + " belongs to " + why + ", so a write to it needs a person each time"}, true
+			return oh.Verdict{Decision: oh.Ask, Guarded: true, Reason: show(path) + " belongs to " + why + ", so a write to it needs a person each time, unless an allow rule of your own names it"}, true
 		}
 	}
 	return oh.Verdict{}, false
@@ -127,6 +127,15 @@ func (p *Policy) opened(c *call, u use, what string, rules []*rule) *rule {
 func (p *Policy) checkAsk(c *call, rules []*rule) (oh.Verdict, bool) {
 	if r := p.first(c, rules, oh.Ask); r != nil {
 		return oh.Verdict{Decision: oh.Ask, Rule: r.String(), Reason: "the rule " + r.String() + " asks first" + r.extent()}, true
+	}
+	if c.command != nil && c.command.Obscure != "" {
+		// A rule on commands must not be slipped past by hiding the command.
+		for _, r := range rules {
+			if r.form == formCommand {
+				return oh.Verdict{Decision: oh.Ask, Rule: r.String(), Reason: "there is the rule " + r.String() +
+					", and whether it applies cannot be told: " + c.command.Obscure}, true
+			}
+		}
 	}
 	if c.Hook != nil && *c.Hook == oh.Ask {
 		return oh.Verdict{Decision: oh.Ask, Reason: "a hook asks first"}, true

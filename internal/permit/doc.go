@@ -12,8 +12,8 @@
 //  2. deny rules, and a hook's deny
 //  3. plan mode refuses all that is no read
 //  4. guard-listed commands and writes to places that make code run or change
-//     permissions need a person each time; files like .env need a person or an
-//     allow rule that names them
+//     permissions need a person each time, or for the places an allow rule that
+//     names them; files like .env likewise
 //  5. ask rules, and a hook's ask
 //  6. allow rules and grants, and a hook's allow
 //  7. what the mode says

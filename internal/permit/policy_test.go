@@ -239,6 +239,16 @@ func TestDeniedCommands(t *testing.T) {
 			t.Errorf("%q: %+v", s, got)
 		}
 	}
+	// A rule must not be slipped past by hiding the command: where it cannot be
+	// told what runs, a person is asked, and without rules on commands nobody is.
+	for _, s := range []string{"x=touch; $x m", "$(echo touch) m", "`echo touch` m", `"$x" m`, "sudo $x m", "eval $x", "source f", ". f", "alias t=touch", "a && ${x} m"} {
+		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Ask || got.Rule == "" {
+			t.Errorf("hidden %q: %+v", s, got)
+		}
+		if got := check(w.policy(), oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Allow {
+			t.Errorf("hidden %q without rules: %+v", s, got)
+		}
+	}
 }
 
 func TestBorderAndLinks(t *testing.T) {
@@ -378,7 +388,7 @@ func TestVerdict(t *testing.T) {
 		}},
 		{oh.ModeFullAuto, w.write("write_file", "ws/.git/config"), oh.Verdict{
 			Decision: oh.Ask, Guarded: true,
-			Reason: filepath.Join(ws, ".git", "config") + " belongs to the inside of a git repository, so a write to it needs a person each time",
+			Reason: filepath.Join(ws, ".git", "config") + " belongs to the inside of a git repository, so a write to it needs a person each time, unless an allow rule of your own names it",
 		}},
 	} {
 		if runtime.GOOS == "windows" && c.mode == oh.ModeAcceptEdits {

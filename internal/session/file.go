@@ -22,6 +22,7 @@ type File struct {
 	started   bool
 	w         *os.File // nil until the first entry of a new session
 	torn      bool     // the file does not end in a newline
+	unsynced  bool     // something was written since the last Sync
 	closed    bool
 	skipped   Skipped
 	notes     []string
@@ -210,6 +211,7 @@ func (f *File) write(line []byte) error {
 		line = append([]byte{'\n'}, line...)
 	}
 	n, err := f.w.Write(line)
+	f.unsynced = f.unsynced || n > 0
 	if err == nil {
 		f.torn = false
 		return nil
@@ -224,14 +226,15 @@ func (f *File) write(line []byte) error {
 	return fmt.Errorf("write session %s: %w (this entry is not kept, all earlier ones are)", f.path, err)
 }
 
-// Sync implements [oh.Log]. A session without entries has nothing to sync.
+// Sync implements [oh.Log]. Without new entries there is nothing to sync.
 func (f *File) Sync() error {
-	if f.w == nil || f.closed {
+	if f.w == nil || f.closed || !f.unsynced {
 		return nil
 	}
 	if err := f.w.Sync(); err != nil {
 		return fmt.Errorf("sync session %s: %w", f.id, err)
 	}
+	f.unsynced = false
 	return nil
 }
 

@@ -194,7 +194,7 @@ func (g *globbing) result(skipped workspace.Skipped) oh.Result {
 	}
 	remarks = append(remarks, leftOut(skipped))
 	res := oh.TextResult(strings.TrimSuffix(body+notes(remarks), "\n"))
-	res.Display = oh.Tree{Paths: paths[:n]}
+	res.Display = oh.Tree{Paths: append([]string{}, paths[:n]...)}
 	res.Meta = meta(map[string]any{"files": g.total, "shown": n, "ignored": skipped.Ignored})
 	return res
 }
