@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -47,6 +49,13 @@ func (r *run) ready(call oh.ToolUse) (*job, *refused, error) {
 	if call.Malformed != "" {
 		return j, refuse(oh.CauseInvalid, fill(wordUnparsed, "problem", call.Malformed)), nil
 	}
+	if call.Name == CallTool {
+		var err error
+		if call, err = unwrap(call); err != nil {
+			return j, refuse(oh.CauseInvalid, err.Error()), nil
+		}
+		j.call = call
+	}
 	tool, ok := r.tools[call.Name]
 	if !ok {
 		names := strings.Join(slices.Sorted(maps.Keys(r.tools)), ", ")
@@ -76,6 +85,30 @@ func (r *run) ready(call oh.ToolUse) (*job, *refused, error) {
 		}
 	}
 	return j, nil, nil
+}
+
+// unwrap returns the call that a [CallTool] stands for.
+func unwrap(call oh.ToolUse) (oh.ToolUse, error) {
+	var in struct {
+		Name  string          `json:"name"`
+		Input json.RawMessage `json:"input"`
+	}
+	if err := json.Unmarshal(call.Input, &in); err != nil || in.Name == "" || in.Name == CallTool {
+		return call, errors.New(CallTool + ` takes {"name": the tool, "input": {its input}}`)
+	}
+	// Some models send the inner input as the text of its JSON.
+	var text string
+	if json.Unmarshal(in.Input, &text) == nil {
+		in.Input = json.RawMessage(text)
+	}
+	if in.Input = bytes.TrimSpace(in.Input); len(in.Input) == 0 || string(in.Input) == "null" {
+		in.Input = json.RawMessage("{}")
+	}
+	if in.Input[0] != '{' || !json.Valid(in.Input) {
+		return call, fmt.Errorf("the input for %s is not a JSON object", in.Name)
+	}
+	call.Name, call.Input = in.Name, oh.Compact(in.Input)
+	return call, nil
 }
 
 // prepare lets the tool decode the call's input as it is now.

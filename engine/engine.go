@@ -24,6 +24,10 @@ type Config struct {
 	// the order the model sees; it should be stable.
 	Tools func() []oh.Tool
 
+	// Deferred tools are not declared to the model; it finds them by a search
+	// and calls them through [CallTool]. Asked when Tools is.
+	Deferred func() []oh.Tool
+
 	Gate      oh.Gate      // nil: read-only calls run, all else is refused
 	Asker     oh.Asker     // nil: nobody to ask, so what would ask is refused
 	Hook      oh.Hook      // nil: no hooks
@@ -46,6 +50,11 @@ type Config struct {
 	Agent     string        // id of the sub-agent this engine runs, "" for the main conversation
 	Depth     int
 }
+
+// CallTool is the name of the declared tool that stands for all deferred ones:
+// its input is {"name", "input"}. The engine looks through it, so that gate,
+// hooks, events and results are those of the tool that is named.
+const CallTool = "call_tool"
 
 // Retry bounds the attempts at one request. The wait before attempt n+1 is
 // Base doubled n-1 times, at most Cap, plus up to a quarter of jitter, and at

@@ -110,17 +110,23 @@ func (r *run) record(ev oh.Event) error {
 
 func (r *run) loadTools() {
 	r.tools, r.specs = map[string]oh.Tool{}, nil
-	if r.cfg.Tools == nil {
-		return
-	}
-	for _, t := range r.cfg.Tools() {
-		spec := t.Spec()
-		if _, dup := r.tools[spec.Name]; dup {
-			continue // the first one wins: the model sees one tool of a name
+	add := func(list func() []oh.Tool, declare bool) {
+		if list == nil {
+			return
 		}
-		r.tools[spec.Name] = t
-		r.specs = append(r.specs, spec)
+		for _, t := range list() {
+			spec := t.Spec()
+			if _, dup := r.tools[spec.Name]; dup {
+				continue // the first one wins: the model sees one tool of a name
+			}
+			r.tools[spec.Name] = t
+			if declare {
+				r.specs = append(r.specs, spec)
+			}
+		}
 	}
+	add(r.cfg.Tools, true)
+	add(r.cfg.Deferred, false)
 }
 
 // accept puts the prompt into the conversation.
