@@ -74,6 +74,7 @@ type Options struct {
 	Interactive bool     // a person is there: the session may wait for them
 	Asker       oh.Asker // nil: nobody
 	DryRun      bool     // nothing is written, asked or called
+	NoModel     bool     // tools only: no key is needed
 
 	Log *slog.Logger // what happens inside, without contents; nil: nobody wants to know
 }
@@ -81,23 +82,24 @@ type Options struct {
 // Runtime is a session with everything it works with. Handle runs one line at a
 // time; Enqueue is safe from any goroutine.
 type Runtime struct {
-	opts    Options
-	paths   config.Paths
-	loaded  *config.Loaded
-	service *service
-	ws      *workspace.Workspace
-	runner  *proc.Runner
-	policy  *permit.Policy
-	inside  []string // the folders inside the border, the workspace's own first
-	tools   []oh.Tool
-	file    *session.File // nil with NoSave
-	swap    sync.Mutex    // held while conv is replaced, and by Enqueue
-	conv    *oh.Conversation
-	hook    oh.Hook
-	prompt  prompt.Rendered
-	config  engine.Config
-	set     *slash.Set
-	resumed bool
+	opts     Options
+	paths    config.Paths
+	loaded   *config.Loaded
+	service  *service
+	ws       *workspace.Workspace
+	runner   *proc.Runner
+	policy   *permit.Policy
+	inside   []string // the folders inside the border, the workspace's own first
+	tools    []oh.Tool
+	deferred []oh.Tool     // not declared to the model
+	file     *session.File // nil with NoSave
+	swap     sync.Mutex    // held while conv is replaced, and by Enqueue
+	conv     *oh.Conversation
+	hook     oh.Hook
+	prompt   prompt.Rendered
+	config   engine.Config
+	set      *slash.Set
+	resumed  bool
 
 	seq     atomic.Uint64
 	closing sync.Once
@@ -156,6 +158,19 @@ func (r *Runtime) debug(msg string, args ...any) {
 	if r.opts.Log != nil {
 		r.opts.Log.Debug(msg, args...)
 	}
+}
+
+// Warnings are the warnings of the build that no run has told yet; they are
+// told once.
+func (r *Runtime) Warnings() []string {
+	var out []string
+	for _, ev := range r.untold {
+		if n, ok := ev.(oh.Notice); ok && n.Level != oh.Info {
+			out = append(out, n.Text)
+		}
+	}
+	r.untold = nil
+	return out
 }
 
 // note keeps a notice of the build for the first run.

@@ -101,11 +101,7 @@ func (r *Runtime) Plan(line string) Plan {
 	if r.service.keySource != "" {
 		plan.Validation.Auth += " (" + r.service.keySource + ")"
 	}
-	for _, ev := range r.untold {
-		if n, ok := ev.(oh.Notice); ok && n.Level != oh.Info {
-			plan.Warnings = append(plan.Warnings, n.Text)
-		}
-	}
+	plan.Warnings = append(plan.Warnings, r.Warnings()...)
 	for _, name := range r.set.Names() {
 		c, _ := r.set.Get(name)
 		plan.Commands = append(plan.Commands, PlanCommand{c.Name, c.Summary})

@@ -35,7 +35,7 @@ func (r *Runtime) openService(ctx context.Context) error {
 	access, err := auth.Resolve(ctx, auth.Request{Settings: r.loaded, Key: r.opts.APIKey, Stdin: r.opts.Stdin})
 	noKey, isNoKey := errors.AsType[*auth.NoKey](err)
 	switch {
-	case isNoKey && r.opts.DryRun:
+	case isNoKey && (r.opts.DryRun || r.opts.NoModel):
 		access.Profile = noKey.Profile
 		if a, err := auth.Choose(ctx, auth.Request{Settings: r.loaded}); err == nil {
 			access = a
@@ -80,7 +80,7 @@ func (s *service) permits(model string) error {
 
 // askModel takes the first model that a local server has.
 func (r *Runtime) askModel(ctx context.Context, a auth.Access) (string, error) {
-	if r.opts.DryRun {
+	if r.opts.DryRun || r.opts.NoModel {
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)

@@ -99,7 +99,7 @@ it reads, edits, searches and runs commands, under permissions you control.
 		root.SetHelpCommand(&cobra.Command{Hidden: true})
 		return root
 	}
-	for _, c := range []*cobra.Command{p.sessionCommand(), p.configCommand(), p.authCommand(), p.demoCommand(), p.manCommand(root)} {
+	for _, c := range []*cobra.Command{p.sessionCommand(), p.configCommand(), p.authCommand(), p.toolCommand(), p.demoCommand(), p.manCommand(root)} {
 		c.SetFlagErrorFunc(flagError)
 		root.AddCommand(c)
 	}

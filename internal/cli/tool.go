@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/app"
+	"github.com/openharness/oh/internal/text"
+)
+
+// maxToolLine is the longest line of `oh tool run`, in bytes.
+const maxToolLine = 64 << 20
+
+// toolCommand is `oh tool`: tools without a model, under the same gate.
+func (p *program) toolCommand() *cobra.Command {
+	c := group("tool", "list, show and run tools without a model")
+	list := &cobra.Command{Use: "list", Short: "the tools of this folder", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.withTools(cmd.Context(), func(rt *app.Runtime) error { return p.listTools(rt) })
+		}}
+	show := &cobra.Command{Use: "show NAME", Short: "what the model is told of a tool", Args: oneArg("the name of a tool"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.withTools(cmd.Context(), func(rt *app.Runtime) error { return p.showTool(rt, args[0]) })
+		}}
+	run := &cobra.Command{Use: "run NAME [JSON] | run -", Short: "run a tool: with JSON, with each line of stdin, or (-) with {\"tool\", \"input\"} lines",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 || args[0] == "-" && len(args) > 1 {
+				return usageError{errors.New("oh tool run takes a tool and its input as JSON, or the tool alone with inputs on stdin, or - alone")}
+			}
+			return p.withTools(cmd.Context(), func(rt *app.Runtime) error { return p.runTool(cmd.Context(), rt, args) })
+		}}
+	for _, sub := range []*cobra.Command{list, show, run} {
+		f := sub.Flags()
+		f.StringVar(&p.flags.mode, "permission-mode", "", "plan, dontAsk, default, acceptEdits or full_auto")
+		f.StringSliceVar(&p.flags.allow, "allowed-tools", nil, "tools or rules that need no question")
+		f.StringSliceVar(&p.flags.deny, "disallowed-tools", nil, "tools or rules that are refused")
+		f.StringArrayVar(&p.flags.addDirs, "add-dir", nil, "a further folder to work in (repeatable)")
+		f.StringVar(&p.flags.settings, "settings", "", "more settings: a file, or JSON")
+		f.BoolVar(&p.flags.trust, "trust", false, "let the project's own settings do more than tighten")
+		f.SetNormalizeFunc(normalizeFlag)
+	}
+	c.AddCommand(list, show, run)
+	return c
+}
+
+// withTools builds a session without a model.
+func (p *program) withTools(ctx context.Context, f func(*app.Runtime) error) (err error) {
+	opts, err := p.flags.options(p.inv.sdk)
+	if err != nil {
+		return err
+	}
+	opts.NoSave, opts.NoModel = true, true
+	rt, err := app.Build(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rt.Close()) }()
+	for _, w := range rt.Warnings() {
+		fmt.Fprintln(p.errOut, "oh: "+text.Clean(w))
+	}
+	return f(rt)
+}
+
+func (p *program) listTools(rt *app.Runtime) error {
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	for _, spec := range rt.Tools() {
+		fmt.Fprintf(w, "%s\t%s\n", spec.Name, text.OneLine(spec.Description, 100))
+	}
+	return w.Flush()
+}
+
+func (p *program) showTool(rt *app.Runtime, name string) error {
+	var names []string
+	for _, spec := range rt.Tools() {
+		names = append(names, spec.Name)
+		if spec.Name == name {
+			schema, err := indent(spec.Schema)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(p.out, "%s\n\n%s\n\n%s\n", spec.Name, spec.Description, schema)
+			return err
+		}
+	}
+	msg := fmt.Sprintf("there is no tool %q", name)
+	if near := text.Nearest(name, names); near != "" {
+		msg += ": did you mean " + near + "?"
+	}
+	return usageError{fmt.Errorf("%s (oh tool list shows all)", msg)}
+}
+
+// runTool runs one call, or one for each line of stdin.
+func (p *program) runTool(ctx context.Context, rt *app.Runtime, args []string) error {
+	if len(args) == 2 {
+		res := p.callLine(ctx, rt, args[0], []byte(args[1]))
+		if err := p.writeResult(res); err != nil {
+			return err
+		}
+		if res.IsError {
+			return codedError{exitOther}
+		}
+		return ctx.Err()
+	}
+	in := bufio.NewReaderSize(p.in, 64<<10)
+	for {
+		line, tooLong, err := readLong(in, maxToolLine)
+		if len(bytes.TrimSpace(line)) > 0 || tooLong {
+			res := app.ToolResult{Tool: args[0], IsError: true, Output: fmt.Sprintf("the line is longer than %d MB", maxToolLine>>20)}
+			if !tooLong {
+				res = p.callLine(ctx, rt, args[0], line)
+			}
+			if err := p.writeResult(res); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read stdin: %w", err)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+	}
+}
+
+// readLong reads a line of any length up to most bytes; a longer one is read to
+// its end and dropped.
+func readLong(in *bufio.Reader, most int) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if len(line) > most {
+			line, tooLong = nil, true
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong, err
+		}
+	}
+}
+
+// callLine runs the call that a line stands for. What is wrong with the line is
+// a result like any other.
+func (p *program) callLine(ctx context.Context, rt *app.Runtime, name string, line []byte) app.ToolResult {
+	input := json.RawMessage(bytes.TrimSpace(line))
+	if name == "-" {
+		var call struct {
+			Tool  string          `json:"tool"`
+			Input json.RawMessage `json:"input"`
+		}
+		if err := json.Unmarshal(line, &call); err != nil {
+			return app.ToolResult{IsError: true, Output: fmt.Sprintf(`the line is not {"tool", "input"}: %v`, err)}
+		}
+		if call.Tool == "" {
+			return app.ToolResult{IsError: true, Output: `the line names no "tool"`}
+		}
+		if name, input = call.Tool, call.Input; len(input) == 0 {
+			input = json.RawMessage("{}")
+		}
+	}
+	var obj map[string]json.RawMessage
+	if err := json.Unmarshal(input, &obj); err != nil || obj == nil {
+		return app.ToolResult{Tool: name, IsError: true, Output: "the input is not a JSON object"}
+	}
+	res, err := rt.CallTool(ctx, name, oh.Compact(input))
+	if err != nil {
+		res.Tool, res.IsError, res.Output = name, true, err.Error()
+	}
+	return res
+}
+
+func (p *program) writeResult(res app.ToolResult) error {
+	raw, err := oh.Marshal(res)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.out, "%s\n", raw)
+	return err
+}
