@@ -21,6 +21,7 @@ type Conversation struct {
 	mu    sync.Mutex // guards all below
 	log   Log
 	msgs  []Message // all but the tail
+	shown bool      // the tail was shown: it lies behind the end of msgs
 	tail  tail
 	ids   map[string]bool   // of calls
 	reads map[string]string // content hash by path
@@ -242,7 +243,7 @@ func (c *Conversation) spend(profile, model string, u Usage) {
 
 func (c *Conversation) replace(history []Message) {
 	c.msgs = slices.Clone(history)
-	c.tail = tail{}
+	c.tail, c.shown = tail{}, false
 	c.state.Prompt = 0
 	c.memo.Reset()
 	last := len(c.msgs) - 1
@@ -254,10 +255,28 @@ func (c *Conversation) replace(history []Message) {
 
 // flush ends the tail and makes it a message, if it says anything.
 func (c *Conversation) flush() {
-	if m, ok := c.tail.message(); ok {
-		c.msgs = append(c.msgs, m)
+	c.msgs = c.history()
+	c.tail, c.shown = tail{}, false
+}
+
+// history is the messages with the tail. It shares the memory of msgs, where
+// nothing that was returned is ever written again: to copy a long history for
+// each request would make every turn of it dearer than the last.
+func (c *Conversation) history() []Message {
+	n := len(c.msgs)
+	if c.shown && c.tail.sent {
+		return c.msgs[: n+1 : cap(c.msgs)]
 	}
-	c.tail = tail{}
+	m, ok := c.tail.message()
+	if !ok {
+		return c.msgs
+	}
+	if c.shown { // an earlier form of the tail is in use
+		c.msgs = append(make([]Message, 0, cap(c.msgs)), c.msgs...)
+	}
+	full := append(c.msgs, m)
+	c.msgs, c.shown = full[:n], true
+	return full
 }
 
 func (t *tail) message() (Message, bool) {
@@ -286,13 +305,9 @@ func (t *tail) message() (Message, bool) {
 func (c *Conversation) Messages() []Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make([]Message, len(c.msgs), len(c.msgs)+1)
-	copy(out, c.msgs)
-	if m, ok := c.tail.message(); ok {
-		c.tail.sent = true
-		out = append(out, m)
-	}
-	return out
+	out := c.history()
+	c.tail.sent = c.shown
+	return out[:len(out):len(out)]
 }
 
 // Pending reports whether the history waits for the model: it ends with a user

@@ -20,7 +20,10 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 		if len(e.Raw) == 0 {
 			return nil, fmt.Errorf("encode event of type %q: no content", e.Type)
 		}
-		return append(dst, e.Raw...), nil
+		if !json.Valid(e.Raw) {
+			return nil, fmt.Errorf("encode event of type %q: its content is no JSON", e.Type)
+		}
+		return append(dst, Compact(e.Raw)...), nil
 	case Sub:
 		inner, err := AppendEvent(nil, e.Event)
 		if err != nil {
@@ -119,11 +122,25 @@ type entryJSON struct {
 
 // MarshalJSON implements [json.Marshaler]: {"id","time","event"}.
 func (e Entry) MarshalJSON() ([]byte, error) {
-	ev, err := AppendEvent(nil, e.Event)
+	return marshalAround(struct {
+		ID   string    `json:"id"`
+		Time time.Time `json:"time"`
+	}{e.ID, e.Time}, e.Event)
+}
+
+// marshalAround encodes head, an object with members, and adds the event as
+// its last member. The event is not scanned again, which for long results is
+// most of the work.
+func marshalAround(head any, ev Event) ([]byte, error) {
+	out, err := Marshal(head)
 	if err != nil {
 		return nil, err
 	}
-	return Marshal(entryJSON{e.ID, e.Time, ev})
+	out = append(out[:len(out)-1], `,"event":`...)
+	if out, err = AppendEvent(out, ev); err != nil {
+		return nil, err
+	}
+	return append(out, '}'), nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -152,11 +169,11 @@ type envelopeJSON struct {
 
 // MarshalJSON implements [json.Marshaler]: {"seq","time","session","event"}.
 func (e Envelope) MarshalJSON() ([]byte, error) {
-	ev, err := AppendEvent(nil, e.Event)
-	if err != nil {
-		return nil, err
-	}
-	return Marshal(envelopeJSON{e.Seq, e.Time, e.Session, ev})
+	return marshalAround(struct {
+		Seq     uint64    `json:"seq"`
+		Time    time.Time `json:"time"`
+		Session string    `json:"session"`
+	}{e.Seq, e.Time, e.Session}, e.Event)
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].

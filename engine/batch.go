@@ -192,7 +192,8 @@ func (r *run) guardResult(b *batch, j *job, done *oh.ToolDone) error {
 	if done.Cause == oh.CauseInterrupted {
 		return nil
 	}
-	n := r.guard.note(j.call, done.IsError, done.Content.Text())
+	said := done.Content.Text()
+	n := r.guard.note(j.call, done.IsError, said)
 	if n >= repeatsTold {
 		count := text.Number(n)
 		done.Content = append(done.Content[:len(done.Content):len(done.Content)],
@@ -200,7 +201,7 @@ func (r *run) guardResult(b *batch, j *job, done *oh.ToolDone) error {
 	}
 	if n >= repeatsEnded {
 		b.loop = "Stopped: the same call of " + j.call.Name + " failed " + text.Number(n) + " times with the same error: " +
-			text.OneLine(done.Content.Text(), 200)
+			text.OneLine(said, 200)
 	}
 	return nil
 }

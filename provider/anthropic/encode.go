@@ -152,21 +152,22 @@ func (e *encoder) messages(b *body.Body, req *oh.Request) error {
 			first = i
 		}
 	}
-	for i := range req.Messages {
+	history := body.History{Memo: req.Memo, Key: key, Encode: e.message}
+	if err := history.Add(b, req.Messages[:first]); err != nil {
+		return fmt.Errorf("encode messages: %w", err)
+	}
+	for i := first; i < len(req.Messages); i++ {
 		m := &req.Messages[i]
-		raw, err := req.Memo.Get(key, m.ID, func() ([]byte, error) { return e.message(m), nil })
+		raw, err := history.Message(m)
 		if err != nil {
 			return fmt.Errorf("encode message %d: %w", i+1, err)
 		}
-		if i > 0 {
-			b.AddString(",")
-		}
-		if i < first || m.Role != oh.User {
-			b.Add(raw)
+		if m.Role != oh.User {
+			b.AddItem(raw)
 			continue
 		}
 		const end = "}]}" // of the last block, the content and the message
-		b.Add(raw[:len(raw)-len(end)])
+		b.AddItem(raw[:len(raw)-len(end)])
 		b.AddString(mark + end)
 	}
 	return nil

@@ -24,25 +24,14 @@ func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 		b.Add(c.tools.Get(req.Tools, encodeTools))
 	}
 	b.AddString(`,"messages":[`)
-	comma := false
 	if !body.Blank(req.System) {
-		b.AddString(`{"role":"system","content":`)
+		b.AddItem([]byte(`{"role":"system","content":`))
 		b.Add(body.AppendString(nil, req.System))
 		b.AddString(`}`)
-		comma = true
 	}
-	key := e.key()
-	for i := range req.Messages {
-		m := &req.Messages[i]
-		raw, err := req.Memo.Get(key, m.ID, func() ([]byte, error) { return e.message(m), nil })
-		if err != nil {
-			return nil, fmt.Errorf("encode message %d: %w", i+1, err)
-		}
-		if comma {
-			b.AddString(",")
-		}
-		b.Add(raw)
-		comma = true
+	history := body.History{Memo: req.Memo, Key: e.key(), Encode: e.message}
+	if err := history.Add(&b, req.Messages); err != nil {
+		return nil, fmt.Errorf("encode messages: %w", err)
 	}
 	b.AddString(`]}`)
 	return &b, nil

@@ -1,13 +1,21 @@
 package body
 
-import "io"
+import (
+	"io"
+	"slices"
+)
 
 // Body is a request body made of pieces. The pieces are not copied and are not
 // to be changed afterwards.
 type Body struct {
 	pieces [][]byte
+	short  []byte // where strings were copied to, one after another
 	size   int64
+	items  bool // the list has an element
 }
+
+// Grow makes room for n more pieces.
+func (b *Body) Grow(n int) { b.pieces = slices.Grow(b.pieces, n) }
 
 // Add appends a piece.
 func (b *Body) Add(piece []byte) {
@@ -18,7 +26,22 @@ func (b *Body) Add(piece []byte) {
 }
 
 // AddString appends a piece of constant text.
-func (b *Body) AddString(s string) { b.Add([]byte(s)) }
+func (b *Body) AddString(s string) {
+	start := len(b.short)
+	b.short = append(b.short, s...)
+	end := len(b.short)
+	b.Add(b.short[start:end:end])
+}
+
+// AddItem appends an element of the body's one list, after a comma unless it
+// is the first.
+func (b *Body) AddItem(raw []byte) {
+	if b.items {
+		b.AddString(",")
+	}
+	b.items = true
+	b.Add(raw)
+}
 
 // Size is the length in bytes.
 func (b *Body) Size() int64 { return b.size }

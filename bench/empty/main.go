@@ -1,0 +1,4 @@
+// Command empty does nothing. Its time is what starting any Go program costs.
+package main
+
+func main() {}
