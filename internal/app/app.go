@@ -118,6 +118,15 @@ func (r *Runtime) Conversation() *oh.Conversation { return r.conv }
 // Session returns the session's id.
 func (r *Runtime) Session() string { return r.conv.State().Session }
 
+// Saved returns the id under which the session can be resumed; "" when nothing
+// was said in it or it is not kept.
+func (r *Runtime) Saved() string {
+	if r.file == nil || len(r.conv.Messages()) == 0 {
+		return ""
+	}
+	return r.file.ID()
+}
+
 // Commands returns the session's slash commands.
 func (r *Runtime) Commands() *slash.Set { return r.set }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/openharness/oh/engine"
 	"github.com/openharness/oh/internal/artifact"
 	"github.com/openharness/oh/internal/auth"
+	"github.com/openharness/oh/internal/claude"
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/permit"
 	"github.com/openharness/oh/internal/prompt"
@@ -164,6 +166,12 @@ func (r *Runtime) selectTools(tools []oh.Tool) error {
 		}
 		r.tools = append(r.tools, t)
 	}
+	for _, rule := range r.loaded.Rules {
+		if name := rule.Text; rule.Scope == config.FlagSet && !strings.ContainsAny(name, "(*") && !strings.HasPrefix(name, "mcp__") &&
+			claude.OurTool(name) == name && !known[name] {
+			r.note(oh.Warning, fmt.Sprintf("the rule %q of the command line names no tool (oh tool list shows all)", name))
+		}
+	}
 	for _, name := range r.opts.Tools {
 		if !known[name] {
 			r.note(oh.Warning, fmt.Sprintf("--tools: there is no tool named %q", name))
@@ -213,9 +221,22 @@ func (r *Runtime) findRoots() error {
 	return nil
 }
 
+// checkSandbox says what becomes of a sandbox that is asked for: this version
+// has none.
+func (r *Runtime) checkSandbox() error {
+	switch s := r.loaded.Settings.Sandbox; {
+	case s.Enabled && s.Strict:
+		o := r.loaded.Origin("sandbox.fail_if_unavailable")
+		return &config.Error{File: o.File, Line: o.Line, Key: "sandbox.fail_if_unavailable", Problem: "there is no sandbox in this version, so nothing may run"}
+	case s.Enabled:
+		r.note(oh.Warning, "sandbox.enabled: there is no sandbox in this version; commands run without one")
+	}
+	return nil
+}
+
 // makePolicy builds the gate of the rules of all layers.
 func (r *Runtime) makePolicy() error {
-	if err := r.findRoots(); err != nil {
+	if err := errors.Join(r.findRoots(), r.checkSandbox()); err != nil {
 		return err
 	}
 	var rules []permit.Rule
@@ -377,15 +398,8 @@ func (r *Runtime) spent(st oh.State) (usd float64, known bool) {
 	return usd, known
 }
 
-// restore is step 10: the messages are in place since the log was opened; the
-// person is told what was restored.
-func (r *Runtime) restore(context.Context) error {
-	if r.resumed && r.opts.Interactive {
-		n := len(r.conv.Messages())
-		r.note(oh.Info, fmt.Sprintf("Resumed session %s (%d messages).", r.Session(), n))
-	}
-	return nil
-}
+// restore is step 10: the messages are in place since the log was opened.
+func (r *Runtime) restore(context.Context) error { return nil }
 
 // bundle is step 12: nothing is left to do but to forget what only building
 // needed.

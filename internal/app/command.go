@@ -190,7 +190,8 @@ func (r *Runtime) cmdModel(ctx context.Context, args string) (slash.Effect, erro
 	return slash.Effect{Text: "The model is now " + name + "."}, nil
 }
 
-var efforts = []string{"low", "medium", "high", "xhigh"}
+// Efforts lists the efforts that a user can set.
+func Efforts() []string { return []string{"low", "medium", "high", "xhigh"} }
 
 func (r *Runtime) cmdEffort(_ context.Context, args string) (slash.Effect, error) {
 	if args == "" {
@@ -215,7 +216,7 @@ func ParseEffort(s string) (string, error) {
 	if e == "max" {
 		e = "xhigh"
 	}
-	if !slices.Contains(efforts, e) {
+	if !slices.Contains(Efforts(), e) {
 		return "", fmt.Errorf("effort %q is not one of low, medium, high, xhigh", s)
 	}
 	return e, nil

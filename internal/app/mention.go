@@ -27,7 +27,10 @@ func (h *handling) mentions(line string) []oh.Block {
 		full := h.r.locate(path)
 		info, err := os.Stat(full)
 		if err != nil {
-			continue // not every @ is a file
+			if strings.ContainsAny(path, "/.") { // else it may be a name
+				h.emit(oh.Notice{Level: oh.Warning, Text: "@" + path + " is not attached: there is no such file"})
+			}
+			continue
 		}
 		if len(out) == maxMentions {
 			h.emit(oh.Notice{Level: oh.Warning, Text: fmt.Sprintf("Only the first %d files with @ are attached.", maxMentions)})

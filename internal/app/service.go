@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/openharness/oh"
@@ -99,7 +100,7 @@ func (r *Runtime) askModel(ctx context.Context, a auth.Access) (string, error) {
 func newCodec(a auth.Access, s config.Settings) (oh.Provider, error) {
 	cfg := provider.Config{Profile: a.Profile.Name, BaseURL: a.Profile.BaseURL, Key: a.Key.Reveal(), Token: a.Token.Reveal(),
 		Idle:   time.Duration(s.Timeout * float64(time.Second)),
-		Traits: func(model string) provider.Traits { return traits(a.Profile.Name, model, s.EmptyReasoning) }}
+		Traits: memoTraits(func(model string) provider.Traits { return traits(a.Profile.Name, model, s.EmptyReasoning) })}
 	switch a.Profile.Wire {
 	case catalog.Anthropic:
 		return anthropic.New(cfg), nil
@@ -107,6 +108,20 @@ func newCodec(a auth.Access, s config.Settings) (oh.Provider, error) {
 		return openai.New(cfg), nil
 	}
 	return nil, &config.Error{File: "settings", Key: "api_format", Problem: fmt.Sprintf("%q is not one of anthropic, openai", a.Profile.Wire)}
+}
+
+// memoTraits asks the catalogue once per model: its table is built for each
+// question, and codecs ask at each request.
+func memoTraits(find func(string) provider.Traits) func(string) provider.Traits {
+	var known sync.Map // of provider.Traits by model
+	return func(model string) provider.Traits {
+		if t, ok := known.Load(model); ok {
+			return t.(provider.Traits)
+		}
+		t := find(model)
+		known.Store(model, t)
+		return t
+	}
 }
 
 // traits says to a codec what the catalogue knows of a model.
@@ -125,13 +140,13 @@ func traits(profile, model string, emptyReasoning bool) provider.Traits {
 	case catalog.ThinkBudget:
 		t.Thinking = provider.ThinkBudget
 		t.Budgets = map[string]int{}
-		for _, e := range efforts {
+		for _, e := range Efforts() {
 			t.Budgets[e] = info.Budget(e)
 		}
 	case catalog.ThinkAdaptive, catalog.ThinkEffort:
 		t.Thinking = provider.ThinkEffort
 		t.Efforts = map[string]string{}
-		for _, e := range efforts {
+		for _, e := range Efforts() {
 			t.Efforts[e] = info.Effort(e)
 		}
 	case catalog.ThinkNone:

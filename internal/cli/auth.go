@@ -51,24 +51,33 @@ func (p *program) login(ctx context.Context, profile string) error {
 	if err != nil {
 		return err
 	}
-	key, err := p.readKey(profile)
+	key, err := p.readKey(ctx, profile)
 	if err != nil {
 		return err
 	}
 	if err := store.Put(ctx, slot, config.NewSecret(key)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "The key of %s is stored in %s.\n", profile, store.Path)
-	return err
+	if _, err := fmt.Fprintf(p.out, "The key of %s is stored in %s.\n", profile, store.Path); err != nil {
+		return err
+	}
+	if built, ok := catalog.Find(profile); ok {
+		for _, name := range append(built.Keys, built.Tokens...) {
+			if getenv(name) != "" {
+				fmt.Fprintf(p.errOut, "oh: the variable %s is set and wins over the stored key; unset it to use this one\n", name)
+			}
+		}
+	}
+	return nil
 }
 
 // readKey reads a key that is never shown.
-func (p *program) readKey(profile string) (string, error) {
+func (p *program) readKey(ctx context.Context, profile string) (string, error) {
 	var raw []byte
 	var err error
 	if isTerminal(p.in) {
 		fmt.Fprintf(p.errOut, "Key for %s (not shown): ", profile)
-		raw, err = term.ReadPassword(int(p.in.Fd()))
+		raw, err = p.readHidden(ctx)
 		fmt.Fprintln(p.errOut)
 	} else {
 		raw, err = io.ReadAll(io.LimitReader(p.in, 64<<10))
@@ -84,6 +93,31 @@ func (p *program) readKey(profile string) (string, error) {
 		return "", usageError{errors.New("that is no key: it holds white space; nothing is stored")}
 	}
 	return key, nil
+}
+
+// readHidden reads a line that is not shown. An interrupt ends it with the
+// terminal as it was.
+func (p *program) readHidden(ctx context.Context) ([]byte, error) {
+	fd := int(p.in.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return nil, err
+	}
+	type result struct {
+		raw []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() { // ends with the line, or with the program
+		raw, err := term.ReadPassword(fd)
+		done <- result{raw, err}
+	}()
+	select {
+	case r := <-done:
+		return r.raw, r.err
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), term.Restore(fd, before))
+	}
 }
 
 func (p *program) logout(ctx context.Context, profile string) error {

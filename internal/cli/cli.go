@@ -90,6 +90,7 @@ it reads, edits, searches and runs commands, under permissions you control.
 	root.SetFlagErrorFunc(flagError)
 	p.flags.register(root.Flags())
 	root.Flags().SetNormalizeFunc(normalizeFlag)
+	completeFlags(root)
 	if p.inv.sdk {
 		root.FParseErrWhitelist.UnknownFlags = true
 	}
@@ -120,6 +121,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		if near := text.Nearest(name, names); near != "" {
 			msg += fmt.Sprintf(": did you mean --%s?", near)
 		}
+	}
+	if head, _, ok := strings.Cut(msg, " flag: strconv."); ok {
+		msg = head + ": it takes a number"
 	}
 	return usageError{fmt.Errorf("%s (oh --help lists all flags)", msg)}
 }

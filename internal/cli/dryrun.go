@@ -61,16 +61,20 @@ func planText(plan app.Plan) string {
 	row("prompt", text.OneLine(plan.Prompt, 200))
 	row("directory", plan.Dir)
 	row("settings", strings.Join(plan.Files, ", "))
-	row("profile", plan.Settings.Profile+" ("+plan.Settings.Label+")")
+	if plan.Settings.Profile != "" {
+		row("profile", plan.Settings.Profile+" ("+plan.Settings.Label+")")
+	}
 	row("model", plan.Settings.Model)
 	row("address", plan.Settings.BaseURL)
 	row("key", plan.Validation.Auth)
 	row("effort", plan.Settings.Effort)
 	row("mode", plan.Settings.Mode)
 	row("max turns", fmt.Sprint(plan.Settings.MaxTurns))
+	var tools []string
 	for _, t := range plan.Tools {
-		row("tool", t.Name+"  "+strings.Join(t.Required, ", ")+optional(t.Optional))
+		tools = append(tools, t.Name)
 	}
+	row("tools", strings.Join(tools, " "))
 	row("commands", "/"+strings.Join(commandNames(plan), " /"))
 	for _, s := range plan.Sections {
 		row("prompt part", fmt.Sprintf("%s %s (%d bytes)", s.Name, s.Source, s.Bytes))
@@ -88,13 +92,6 @@ func commandNames(plan app.Plan) []string {
 		out = append(out, c.Name)
 	}
 	return out
-}
-
-func optional(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " [" + strings.Join(names, ", ") + "]"
 }
 
 func indent(raw []byte) ([]byte, error) {

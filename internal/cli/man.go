@@ -77,7 +77,7 @@ func manText(b *bytes.Buffer, s string) {
 		case line == "":
 			b.WriteString(".PP\n")
 		case strings.HasPrefix(line, "  "):
-			fmt.Fprintf(b, ".br\n.B %s\n", roff(strings.TrimSpace(line)))
+			fmt.Fprintf(b, ".nf\n%s\n.fi\n", roff(line))
 		default:
 			b.WriteString(roff(line) + "\n")
 		}
@@ -86,7 +86,7 @@ func manText(b *bytes.Buffer, s string) {
 
 // roff escapes what roff would take for a request.
 func roff(s string) string {
-	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`).Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
 		s = `\&` + s
 	}

@@ -3,13 +3,17 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/app"
 	"github.com/openharness/oh/internal/plain"
+	"github.com/openharness/oh/internal/text"
 )
 
 // repl talks with a person in lines.
@@ -29,16 +33,46 @@ func (p *program) repl(ctx context.Context, opts app.Options, first string) erro
 	if err != nil {
 		return errors.Join(err, rt.Close())
 	}
+	p.greet(rt)
 	p.signals.interrupts(face.Interrupt)
 	defer p.signals.interrupts(nil)
 	err = face.Run(ctx, &lines{rt: rt, attached: attached})
+	id := rt.Saved()
 	if closeErr := rt.Close(); err == nil {
 		err = closeErr
+	}
+	if id != "" {
+		fmt.Fprintf(p.out, "To go on: oh -c, or from anywhere: oh -r %s\n", id)
 	}
 	if p.signals.caught() != 0 {
 		return codedError{p.signals.exitCode()}
 	}
 	return err
+}
+
+// greet says in one line what the person talks to, and what was restored.
+func (p *program) greet(rt *app.Runtime) {
+	st := rt.Conversation().State()
+	dir := st.Dir
+	if home, err := os.UserHomeDir(); err == nil {
+		if rel, ok := strings.CutPrefix(dir, home+string(filepath.Separator)); ok {
+			dir = filepath.Join("~", rel)
+		}
+	}
+	fmt.Fprintf(p.out, "oh %s · %s · %s · %s · /help\n", Version, st.Model, st.Mode, text.Clean(dir))
+	if n := len(rt.Conversation().Messages()); n > 0 {
+		fmt.Fprintf(p.out, "Resumed %s: %s. %s\n", st.Session, text.Plural(n, "message"), lastSaid(rt.Conversation().Messages()))
+	}
+}
+
+// lastSaid shows the end of a conversation that goes on.
+func lastSaid(msgs []oh.Message) string {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if said := strings.TrimSpace(msgs[i].Content.Text()); msgs[i].Role == oh.Assistant && said != "" {
+			return "The last answer: " + text.OneLine(text.Clean(said), 300)
+		}
+	}
+	return ""
 }
 
 // lines hands the lines of the face to the runtime; images of the command line
@@ -52,6 +86,9 @@ type lines struct {
 func (l *lines) Handle(ctx context.Context, line string) iter.Seq2[oh.Envelope, error] {
 	attached := l.attached
 	l.attached = nil
+	if line == "exit" || line == "quit" {
+		line = "/exit"
+	}
 	return func(yield func(oh.Envelope, error) bool) {
 		for env, err := range l.rt.Handle(ctx, line, attached...) {
 			if errors.Is(err, app.ErrExit) {

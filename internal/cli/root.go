@@ -16,6 +16,7 @@ import (
 	"github.com/openharness/oh/internal/app"
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/session"
+	"github.com/openharness/oh/internal/text"
 )
 
 // root runs a prompt or a conversation.
@@ -29,6 +30,9 @@ func (p *program) root(ctx context.Context, cmd *cobra.Command, words []string) 
 		opts.Log = slog.New(slog.NewTextHandler(p.errOut, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	words = nonEmpty(words)
+	if err := p.mistyped(cmd, words); err != nil {
+		return err
+	}
 	if cmd.Flags().Changed("resume") && opts.Resume == "" {
 		if opts.Resume, err = p.pickSession(ctx, opts, words); err != nil || opts.Resume == "" {
 			return err
@@ -41,6 +45,28 @@ func (p *program) root(ctx context.Context, cmd *cobra.Command, words []string) 
 		return p.printMode(ctx, opts, words)
 	}
 	return p.repl(ctx, opts, strings.Join(words, " "))
+}
+
+// mistyped takes a first word that is one letter off a subcommand for a slip,
+// when it stands alone or before one of that command's own words: a prompt costs
+// money, and a name that short is rarely one.
+func (p *program) mistyped(cmd *cobra.Command, words []string) error {
+	if len(words) == 0 || p.inv.print {
+		return nil
+	}
+	for _, c := range cmd.Commands() {
+		if text.Distance(words[0], c.Name()) != 1 || len(words[0]) < 3 {
+			continue
+		}
+		known := len(words) == 1
+		for _, sub := range c.Commands() {
+			known = known || words[1] == sub.Name()
+		}
+		if known {
+			return usageError{fmt.Errorf("%q: did you mean oh %s? (to send it as a prompt: oh -p %q)", words[0], c.Name(), strings.Join(words, " "))}
+		}
+	}
+	return nil
 }
 
 // nonEmpty drops empty words, which SDKs pass.
