@@ -2,7 +2,8 @@
 // under a gate, and asks again, until the model has answered.
 //
 // It knows no provider, no tool and no face: they come in through the
-// contracts of package oh. It writes nothing but the conversation's log and,
+// contracts of package oh. Which model answers, and in which directory tools
+// work, is state of the conversation, set by an [oh.StateChanged] entry. It writes nothing but the conversation's log and,
 // through [oh.Artifacts], output that is too long for the model.
 package engine
 
