@@ -145,7 +145,8 @@ func (r *Runtime) makeTools(context.Context) error {
 		return err
 	}
 	r.ws = ws
-	r.runner = proc.New(proc.Config{Deny: auth.Scrub(r.loaded, r.opts.APIKey), DenyFunc: config.SecretName, Env: childEnv(r.loaded.Settings.Env)})
+	scrubbed := auth.Scrub(r.loaded, r.opts.APIKey)
+	r.runner = proc.New(proc.Config{Deny: scrubbed, DenyFunc: config.SecretName, Env: childEnv(r.loaded.Settings.Env, scrubbed)})
 	tools := slices.Concat(
 		[]oh.Tool{shell.New(shell.Config{Runner: r.runner, Roots: r.roots})},
 		file.Tools(r.ws),
@@ -180,10 +181,14 @@ func (r *Runtime) selectTools(tools []oh.Tool) error {
 	return nil
 }
 
-func childEnv(env map[string]string) []string {
+// childEnv is what the settings add to the environment of commands: not the
+// keys, which are there for the model service.
+func childEnv(env map[string]string, scrubbed []string) []string {
 	var out []string
 	for name, value := range env {
-		out = append(out, name+"="+value)
+		if !slices.Contains(scrubbed, name) && !config.SecretName(name) {
+			out = append(out, name+"="+value)
+		}
 	}
 	slices.Sort(out)
 	return out
@@ -249,7 +254,7 @@ func (r *Runtime) makePolicy() error {
 		Readable: []string{r.artifactDir()}, Rules: rules, Save: r.saveGrant,
 	})
 	if err != nil {
-		return err
+		return &config.Error{File: "permission rules", Problem: err.Error()}
 	}
 	for _, w := range policy.Warnings() {
 		r.note(oh.Warning, w)

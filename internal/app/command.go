@@ -112,7 +112,7 @@ func (r *Runtime) cmdContext(_ context.Context, args string) (slash.Effect, erro
 		return slash.Effect{Text: st.System}, nil
 	case "":
 	default:
-		return slash.Effect{}, fmt.Errorf("unknown argument %q: it takes full or nothing", args)
+		return slash.Effect{}, slash.Misuse("unknown argument %q: it takes full or nothing", args)
 	}
 	tools := 0
 	for _, t := range r.tools {
@@ -163,11 +163,11 @@ func (r *Runtime) cmdModel(ctx context.Context, args string) (slash.Effect, erro
 		return slash.Effect{Text: st.Model + " (" + st.Profile + ")"}, nil
 	}
 	if strings.ContainsAny(args, " \t") {
-		return slash.Effect{}, fmt.Errorf("%q is no model name: it holds white space", args)
+		return slash.Effect{}, slash.Misuse("%q is no model name: it holds white space", args)
 	}
 	name := catalog.Alias(r.service.profile, args, st.Mode == oh.ModePlan)
 	if err := errors.Join(r.service.permits(name), r.priced(name)); err != nil {
-		return slash.Effect{}, err
+		return slash.Effect{}, &slash.MisuseError{Err: err}
 	}
 	if r.hook != nil {
 		in := r.hookInput(oh.HookPreModelSwitch)
@@ -217,7 +217,7 @@ func ParseEffort(s string) (string, error) {
 		e = "xhigh"
 	}
 	if !slices.Contains(Efforts(), e) {
-		return "", fmt.Errorf("effort %q is not one of low, medium, high, xhigh", s)
+		return "", slash.Misuse("effort %q is not one of low, medium, high, xhigh", s)
 	}
 	return e, nil
 }
@@ -229,7 +229,7 @@ func (r *Runtime) cmdPermissions(_ context.Context, args string) (slash.Effect, 
 	}
 	mode, err := oh.ParseMode(strings.TrimSpace(strings.TrimPrefix(args, "set ")))
 	if err != nil {
-		return slash.Effect{}, err
+		return slash.Effect{}, &slash.MisuseError{Err: err}
 	}
 	if mode == oh.ModeFullAuto && r.loaded.Settings.Permissions.NoBypass != "" {
 		return slash.Effect{}, fmt.Errorf("full_auto is disabled by %s", r.loaded.Origin("permissions.disableBypassPermissionsMode"))
@@ -245,7 +245,7 @@ func (r *Runtime) cmdContinue(_ context.Context, args string) (slash.Effect, err
 	if args != "" {
 		n, err := strconv.Atoi(args)
 		if err != nil || n < 1 || n > 512 {
-			return slash.Effect{}, fmt.Errorf("%q is no number of turns from 1 to 512", args)
+			return slash.Effect{}, slash.Misuse("%q is no number of turns from 1 to 512", args)
 		}
 		r.config.MaxTurns = n
 	}

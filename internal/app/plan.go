@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/print"
 	"github.com/openharness/oh/internal/prompt"
 	"github.com/openharness/oh/internal/slash"
@@ -90,7 +91,7 @@ func (r *Runtime) Plan(line string) Plan {
 	line = strings.TrimSpace(line)
 	plan := Plan{
 		Mode: "dry-run", Dir: st.Dir, Prompt: line, PromptPreview: text.OneLine(line, 220),
-		Settings: PlanSettings{Profile: p.Name, Label: p.Label, Provider: p.Provider, Format: p.Wire, Model: st.Model, BaseURL: p.BaseURL,
+		Settings: PlanSettings{Profile: p.Name, Label: p.Label, Provider: p.Provider, Format: p.Wire, Model: st.Model, BaseURL: config.HideUser(p.BaseURL),
 			Mode: string(st.Mode), MaxTurns: r.maxTurns(), Effort: st.Effort},
 		Validation: PlanValidation{Auth: "configured", PromptChars: utf8.RuneCountInString(st.System)},
 		Entry:      r.entry(line), Sections: r.prompt.Sections, Files: r.loaded.Files, Warnings: []string{},

@@ -66,7 +66,7 @@ func (r *Runtime) openService(ctx context.Context) error {
 			return &config.Error{File: "--model", Problem: err.Error()}
 		}
 	}
-	r.debug("service", "profile", s.profile.Name, "why", access.Why, "url", s.profile.BaseURL, "wire", s.profile.Wire, "model", s.model, "key", s.keySource)
+	r.debug("service", "profile", s.profile.Name, "why", access.Why, "url", config.HideUser(s.profile.BaseURL), "wire", s.profile.Wire, "model", s.model, "key", s.keySource)
 	s.codec, err = newCodec(access, r.loaded.Settings)
 	return err
 }
@@ -89,10 +89,10 @@ func (r *Runtime) askModel(ctx context.Context, a auth.Access) (string, error) {
 	models, err := catalog.ServerModels(ctx, a.Profile.BaseURL, a.Key.Reveal())
 	if err != nil {
 		return "", &oh.Error{Op: a.Profile.Name, Kind: oh.KindUnavailable,
-			Err: fmt.Errorf("no model is chosen, and %s cannot be asked for one: %w", a.Profile.BaseURL, err)}
+			Err: fmt.Errorf("no model is chosen, and %s cannot be asked for one: %w", config.HideUser(a.Profile.BaseURL), err)}
 	}
 	if len(models) == 0 {
-		return "", &config.Error{File: "--model", Problem: "the server at " + a.Profile.BaseURL + " lists no model; name one"}
+		return "", &config.Error{File: "--model", Problem: "the server at " + config.HideUser(a.Profile.BaseURL) + " lists no model; name one"}
 	}
 	return models[0], nil
 }

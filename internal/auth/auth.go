@@ -101,7 +101,9 @@ func Choose(ctx context.Context, r Request) (Access, error) {
 		return Access{}, &config.Error{File: "settings", Key: "profiles." + a.Profile.Name + ".base_url", Problem: "is missing: say where the service is"}
 	}
 	if u, err := url.Parse(a.Profile.BaseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return Access{}, &config.Error{File: "settings", Key: "base_url", Problem: "must be an address that begins with http:// or https://"}
+		o := r.Settings.Origin("base_url")
+		return Access{}, &config.Error{File: place(o), Line: o.Line, Key: "base_url",
+			Problem: fmt.Sprintf("%q must be an address that begins with http:// or https://", config.HideUser(a.Profile.BaseURL))}
 	}
 	r.model(&a, c)
 	return a, nil

@@ -147,7 +147,7 @@ func TestResolve(t *testing.T) {
 		{"the other vendor's variable is not used", scene{env: "ANTHROPIC_API_KEY=a OPENAI_BASE_URL=http://127.0.0.1:8/"}, claude + `"a" ANTHROPIC_API_KEY`},
 		{"the settings before the vendor's variable", scene{env: "ANTHROPIC_API_KEY=a ANTHROPIC_BASE_URL=http://127.0.0.1:8/", user: `{"profiles": {"claude-api": {"base_url": "https://gw.example"}}}`}, `claude-api anthropic https://gw.example claude-sonnet-4-6 "a" ANTHROPIC_API_KEY`},
 		{"OPENHARNESS_BASE_URL before the settings", scene{env: "ANTHROPIC_API_KEY=a OPENHARNESS_BASE_URL=https://e.example", user: `{"profiles": {"claude-api": {"base_url": "https://gw.example"}}}`}, `claude-api anthropic https://e.example claude-sonnet-4-6 "a" ANTHROPIC_API_KEY`},
-		{"no address", scene{env: "ANTHROPIC_API_KEY=a OPENHARNESS_BASE_URL=gw.example"}, `!settings: "base_url": must be an address that begins with http:// or https://`},
+		{"no address", scene{env: "ANTHROPIC_API_KEY=a OPENHARNESS_BASE_URL=gw.example"}, `!OPENHARNESS_BASE_URL: "base_url": "gw.example" must be an address that begins with http:// or https://`},
 		{"OLLAMA_HOST", scene{env: "OLLAMA_HOST=0.0.0.0"}, `ollama openai http://127.0.0.1:11434/v1  "" `},
 		{"OLLAMA_HOST with a port", scene{env: "OLLAMA_HOST=box:99", flags: profileFlag("ollama")}, `ollama openai http://box:99/v1  "" `},
 		{"a local profile needs no key", scene{flags: profileFlag("lmstudio")}, `lmstudio openai http://127.0.0.1:1234/v1  "" `},

@@ -51,7 +51,7 @@ func (p *program) root(ctx context.Context, cmd *cobra.Command, words []string) 
 // when it stands alone or before one of that command's own words: a prompt costs
 // money, and a name that short is rarely one.
 func (p *program) mistyped(cmd *cobra.Command, words []string) error {
-	if len(words) == 0 || p.inv.print {
+	if len(words) == 0 || p.inv.print || strings.HasPrefix(words[0], "/") {
 		return nil
 	}
 	for _, c := range cmd.Commands() {

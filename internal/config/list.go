@@ -52,7 +52,7 @@ func (l *Loaded) Get(key string) (Entry, bool) {
 
 func (l *Loaded) entry(key string, value any) Entry {
 	if text, ok := value.(*string); ok {
-		shown := hideUser(*text)
+		shown := HideUser(*text)
 		value = &shown
 	}
 	data, err := oh.Marshal(value)
@@ -148,8 +148,8 @@ func shownJSON(raw []byte) json.RawMessage {
 	return n.shown()
 }
 
-// hideUser hides a name and password inside an address.
-func hideUser(s string) string {
+// HideUser hides a name and password inside an address.
+func HideUser(s string) string {
 	if !strings.Contains(s, "://") || !strings.Contains(s, "@") {
 		return s
 	}

@@ -133,7 +133,7 @@ func (r *reading) peel(c simple, depth int) {
 			return
 		}
 		first := words[0].text
-		if words[0].dynamic {
+		if w := words[0]; w.dynamic || w.globbed && strings.Trim(w.text, "[") != "" {
 			r.out.Obscure = "an expansion stands for the name of a command"
 		}
 		name := commandName(first)
@@ -187,6 +187,9 @@ func (r *reading) proper(name string, args []word, c simple, depth int) {
 	if !interpreter(name) {
 		return
 	}
+	if c.body == "" && readsCommands(name, args) {
+		r.out.Obscure = name + " runs what it reads"
+	}
 	for i, a := range args {
 		code := name == "eval" || i > 0 && strings.HasPrefix(args[i-1].text, "-") && strings.ContainsAny(args[i-1].text, "ce")
 		if code && shell(name) {
@@ -218,6 +221,22 @@ func shell(name string) bool {
 		return true
 	}
 	return false
+}
+
+// readsCommands reports whether a shell takes its commands from its input.
+func readsCommands(name string, args []word) bool {
+	if !shell(name) || name == "eval" || name == "su" || name == "ssh" {
+		return false
+	}
+	for _, a := range args {
+		if a.text == "-s" {
+			return true
+		}
+		if !strings.HasPrefix(a.text, "-") || strings.ContainsAny(a.text, "c") {
+			return false // a script, or the commands themselves
+		}
+	}
+	return true
 }
 
 func interpreter(name string) bool {

@@ -223,7 +223,7 @@ func TestDeniedCommands(t *testing.T) {
 		"a\ntouch m", "(touch m)", "{ touch m; }", "echo m | xargs touch", "sudo touch m", "sudo -u root touch m", "X=1 touch m",
 		"env X=1 touch m", "nohup touch m", "timeout 5 touch m", "timeout -s KILL 5 touch m", "/usr/bin/touch m", `"touch" m`, `to\uch m`, "t'ou'ch m",
 		"git status $(touch m)", "echo `touch m`", `echo "$(touch m)"`, "cat <(touch m)", "cat <<EOF\n$(touch m)\nEOF", "bash -c 'touch m'",
-		"bash <<'EOF'\ntouch m\nEOF", "cat <<EOF | sh\ntouch m\nEOF", "eval touch\\ m", "eval 'touch m'", "if true; then touch m; fi",
+		"bash <<'EOF'\ntouch m\nEOF", `bash <<< "touch m"`, "sh <<<'touch m'", "cat <<EOF | sh\ntouch m\nEOF", "eval touch\\ m", "eval 'touch m'", "if true; then touch m; fi",
 		"find . -exec touch {} \\;", "while read x; do touch $x; done", "! touch m", "time touch m", "flock l touch m", "X=$(touch m)",
 		"cd /tmp && git push", "echo $((1+$(touch m)))",
 	} {
@@ -233,7 +233,7 @@ func TestDeniedCommands(t *testing.T) {
 	}
 	for _, s := range []string{
 		"git status", "echo 'touch m'", `echo "touch m"`, "git commit -m 'touch $(x) now; touch y'", "cat > f <<'EOF'\ntouch m\n$(touch m)\nEOF",
-		"ls # touch m", "grep touch f", "touchy m",
+		"ls # touch m", "grep touch f", "touchy m", "[ -f x ]", "[[ -f x ]] && ls", "ls *.go", "bash script.sh", "cat <<< 'touch m'",
 	} {
 		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Allow {
 			t.Errorf("%q: %+v", s, got)
@@ -241,7 +241,8 @@ func TestDeniedCommands(t *testing.T) {
 	}
 	// A rule must not be slipped past by hiding the command: where it cannot be
 	// told what runs, a person is asked, and without rules on commands nobody is.
-	for _, s := range []string{"x=touch; $x m", "$(echo touch) m", "`echo touch` m", `"$x" m`, "sudo $x m", "eval $x", "source f", ". f", "alias t=touch", "a && ${x} m"} {
+	for _, s := range []string{"x=touch; $x m", "$(echo touch) m", "`echo touch` m", `"$x" m`, "sudo $x m", "eval $x", "source f", ". f", "alias t=touch", "a && ${x} m",
+		"echo touch m | bash", "echo touch m | sh -s", "/bin/touc? m", "t*h m", "[a-z]ouch m", "cat f | sudo bash"} {
 		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Ask || got.Rule == "" {
 			t.Errorf("hidden %q: %+v", s, got)
 		}

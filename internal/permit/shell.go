@@ -8,6 +8,7 @@ type word struct {
 	text    string
 	quoted  bool // some of it was in quotes
 	dynamic bool // an expansion outside single quotes is in it
+	globbed bool // a character of a glob outside quotes is in it
 }
 
 // simple is one simple command: its words, and the targets of its redirections.
@@ -16,7 +17,7 @@ type simple struct {
 	words []word
 	files []word // sources of <
 	sinks []word // targets of >
-	body  string // of a here document
+	body  string // of here documents and here strings
 }
 
 // budget bounds the bytes that one analysis scans, since what is in quotes and
@@ -47,7 +48,7 @@ type scanner struct {
 	text  strings.Builder
 	w     word
 	in    bool   // within a word
-	redir byte   // the next word belongs to this redirection, < or >
+	redir byte   // the next word belongs to this redirection: < or >, = for a here string, & for a number
 	heres []here // whose bodies begin after the line
 	line  int    // index in out of the first command of the line
 	depth int
@@ -115,6 +116,9 @@ func (s *scanner) step() {
 	case '<', '>':
 		s.redirect()
 	default:
+		if strings.IndexByte("*?[", c) >= 0 {
+			s.w.globbed = true
+		}
 		s.add(s.src[s.pos : s.pos+1])
 		s.pos++
 	}
@@ -243,6 +247,8 @@ func (s *scanner) endWord() {
 			s.heres = s.heres[:len(s.heres)-1]
 		}
 	case s.redir == '&':
+	case s.redir == '=':
+		s.cur.body += s.w.text + "\n"
 	case s.redir == '<':
 		s.cur.files = append(s.cur.files, s.w)
 	case s.redir == '>':
@@ -276,6 +282,7 @@ func (s *scanner) redirect() {
 	switch {
 	case strings.HasPrefix(rest, "<<<"):
 		s.pos += 3
+		s.redir = '='
 	case strings.HasPrefix(rest, "<<-"):
 		s.pos += 3
 		s.heres = append(s.heres, here{tabs: true})

@@ -24,7 +24,7 @@ func TestScan(t *testing.T) {
 		{"a#b", []string{"a#b"}},
 		{"cat <<'E' >o; x\n$(b)\nE\ny", []string{"cat>o", "x", "y"}},
 		{"cat <<-E\n\t$(b)\n\tE\ny", []string{"cat", "b", "y"}},
-		{"a <<< b", []string{"a|b"}},
+		{"a <<< b", []string{"a"}},
 		{`a \`, []string{"a"}},
 		{"a 'b", []string{"a|b"}},
 		{"$(", []string{"$("}},

@@ -62,6 +62,21 @@ func (e *UnknownError) Error() string {
 // Usage marks the error as a mistake of the person who typed, for exit codes.
 func (e *UnknownError) Usage() bool { return true }
 
+// MisuseError says that the arguments of a command cannot be meant.
+type MisuseError struct{ Err error }
+
+// Misuse returns a [*MisuseError] with a text of its own.
+func Misuse(format string, args ...any) error { return &MisuseError{fmt.Errorf(format, args...)} }
+
+// Error implements error.
+func (e *MisuseError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *MisuseError) Unwrap() error { return e.Err }
+
+// Usage marks the error as a mistake of the person who typed, for exit codes.
+func (e *MisuseError) Usage() bool { return true }
+
 // Parse splits a command line into the command's name, without the slash, and
 // its arguments. ok is false for anything else, which is a prompt.
 func Parse(line string) (name, args string, ok bool) {
