@@ -111,14 +111,37 @@ func unwrap(call oh.ToolUse) (oh.ToolUse, error) {
 	return call, nil
 }
 
-// prepare lets the tool decode the call's input as it is now.
-func (r *run) prepare(j *job) (ref *refused, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			ref = refuse(oh.CausePanic, panicText(j.call.Name, p))
-		}
+// prepare lets the tool decode the call's input as it is now. A tool that does
+// not come back is left behind when the run is cancelled.
+func (r *run) prepare(j *job) (*refused, error) {
+	type prepared struct {
+		act oh.Action
+		ref *refused
+		err error
+	}
+	call := &oh.Call{ID: j.call.ID, Name: j.call.Name, Input: j.call.Input, Env: r.env()}
+	done := make(chan prepared, 1)
+	go func() {
+		var p prepared
+		defer func() {
+			if x := recover(); x != nil {
+				p.ref = refuse(oh.CausePanic, panicText(call.Name, x))
+			}
+			done <- p
+		}()
+		p.act, p.err = j.tool.Prepare(r.ctx, call)
 	}()
-	j.act, err = j.tool.Prepare(r.ctx, &oh.Call{ID: j.call.ID, Name: j.call.Name, Input: j.call.Input, Env: r.env()})
+	var p prepared
+	select {
+	case p = <-done:
+	case <-r.ctx.Done():
+		return nil, r.ctx.Err()
+	}
+	if p.ref != nil {
+		return p.ref, nil
+	}
+	j.act = p.act
+	err := p.err
 	switch {
 	case oh.IsFatal(err) || err != nil && r.ctx.Err() != nil:
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // SpecialError says that a place holds no regular file.
@@ -187,8 +188,15 @@ func openFile(root opener, name string, flag int, p Place) (*os.File, fs.FileInf
 		f.Close()
 		return nil, nil, err
 	}
+	limitWait(f)
 	return f, info, nil
 }
+
+// maxWait bounds reads of files that look regular and wait for content all the
+// same, as some below /proc do. Files on a disk know no such limit and need none.
+const maxWait = time.Second
+
+func limitWait(f *os.File) { _ = f.SetReadDeadline(time.Now().Add(maxWait)) }
 
 func special(info fs.FileInfo, p Place) error {
 	return &SpecialError{p.Path, Kind(info.Mode())}

@@ -48,6 +48,7 @@ func (e *Entry) Open() (*os.File, fs.FileInfo, error) {
 		f.Close()
 		return nil, nil, err
 	}
+	limitWait(f)
 	return f, info, nil
 }
 
