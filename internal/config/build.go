@@ -62,6 +62,7 @@ func (b *builder) add(l *layer) {
 		b.apply(l, r, key, n)
 	}
 	b.choice(l)
+	b.slips(l)
 	if len(l.ignored) > 0 {
 		b.out.Warnings = append(b.out.Warnings, Warning{File: l.file, Line: l.first,
 			Problem: "this folder is not trusted, so these settings are ignored: " + strings.Join(l.ignored, ", ")})

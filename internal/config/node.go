@@ -48,6 +48,9 @@ func parse(data []byte) (document, *Error) {
 	}
 	v, err := hujson.Parse(data)
 	if err != nil {
+		if _, bare := hujson.Parse(append(bytes.Clone(data), "\n{}"...)); bare == nil {
+			return document{root: &node{kind: '{'}}, nil // nothing but comments
+		}
 		return document{}, parseError(data, err)
 	}
 	c := converter{data: data, line: 1}
