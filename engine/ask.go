@@ -22,8 +22,12 @@ func (r *run) ask() (oh.Message, error) {
 		if err == nil {
 			return r.tidy(msg), nil
 		}
-		if r.ctx.Err() != nil {
-			return oh.Message{}, errors.Join(err, r.keepShown(shown))
+		if stopped := r.ctx.Err(); stopped != nil {
+			// Whatever the request failed of, a person stopped the run.
+			if err := r.keepShown(shown); err != nil {
+				return oh.Message{}, err
+			}
+			return oh.Message{}, stopped
 		}
 		if oh.KindOf(err) == oh.KindTooLong && !r.reactive && r.cfg.Compactor != nil {
 			r.reactive = true

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -821,5 +822,21 @@ func TestNoGateRefusesWrites(t *testing.T) {
 	d := pick[oh.ToolDone](events)
 	if d[0].IsError || !d[1].IsError || d[1].Cause != oh.CauseDenied {
 		t.Errorf("%+v", d)
+	}
+}
+
+// A cancel that comes with the failure of a request is a cancel.
+func TestCancelWhileTheRequestFails(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := setUp(t, nil)
+	b.cfg.Provider = oh.ProviderFunc(func(context.Context, *oh.Request) iter.Seq2[oh.Chunk, error] {
+		return func(yield func(oh.Chunk, error) bool) {
+			cancel()
+			yield(nil, &oh.Error{Kind: oh.KindLimited, Err: errors.New("slow down")})
+		}
+	})
+	events, err := b.runCtx(ctx, "go")
+	if err != nil || reason(events) != oh.ReasonCancelled {
+		t.Errorf("%v, %v", kinds(events), err)
 	}
 }
