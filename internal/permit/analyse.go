@@ -45,7 +45,8 @@ type Words struct {
 const (
 	maxParts  = 4096
 	maxPaths  = 2048
-	maxPeeled = 64 // words before the command proper
+	maxPeeled = 64   // words before the command proper
+	maxValue  = 1024 // bytes of a variable, and of a word that holds one
 )
 
 // Analyse implements [Analyser].
@@ -65,7 +66,8 @@ func (a Words) Analyse(command, dir string) Analysis {
 // reading is one analysis under way.
 type reading struct {
 	Words
-	dir  string // after the cd commands so far; "" when unknown
+	dir  string            // after the cd commands so far; "" when unknown
+	vars map[string]string // what the line itself gave to variables
 	out  Analysis
 	room budget
 }
@@ -93,6 +95,19 @@ func (r *reading) line(src string, depth int) {
 
 func (r *reading) command(c simple, depth int) {
 	r.part(c.raw)
+	for _, w := range c.words {
+		if !assignment(w.text) {
+			break
+		}
+		name, value, _ := strings.Cut(w.text, "=")
+		if r.vars == nil {
+			r.vars = map[string]string{}
+		}
+		if value = r.expand(value); len(value) > maxValue {
+			value = "$" // too long to be followed
+		}
+		r.vars[name] = value
+	}
 	for _, f := range c.files {
 		r.mention(f.text)
 	}
@@ -169,7 +184,14 @@ func (r *reading) proper(name string, args []word, c simple, depth int) {
 	switch name {
 	case "alias":
 		r.out.Obscure = "it defines an alias"
+	case "trap":
+		if len(args) > 1 {
+			r.inner(args[0].text, depth)
+		}
 	case "eval", "source", ".":
+		if name == "eval" {
+			r.inner(join(args), depth)
+		}
 		if name != "eval" || slices.ContainsFunc(args, func(w word) bool { return w.dynamic }) {
 			r.out.Obscure = name + " runs what it cannot show"
 		}
@@ -260,7 +282,7 @@ func commandName(s string) string {
 func skipPrefix(words []word) []word {
 	for len(words) > 0 {
 		switch w := words[0].text; w {
-		case "{", "}", "!", "if", "then", "else", "elif", "do", "while", "until", "time", "function":
+		case "{", "}", "!", "if", "then", "else", "elif", "do", "while", "until", "time", "function", "coproc":
 		default:
 			if !assignment(w) {
 				return words
@@ -327,8 +349,23 @@ func (r *reading) chdir(args []word) {
 	r.dir = r.Home
 }
 
-// expand replaces ~ and the home variable.
+// expand replaces ~, the home variable and that of the working directory.
 func (r *reading) expand(s string) string {
+	if strings.Contains(s, "$") && len(s) <= maxValue {
+		for name, value := range r.vars {
+			s = strings.ReplaceAll(s, "${"+name+"}", value)
+			if s == "$"+name || strings.HasPrefix(s, "$"+name+"/") {
+				s = value + s[1+len(name):]
+			}
+		}
+	}
+	if r.dir != "" {
+		for _, v := range [...]string{"${PWD}", "${PWD:?}", "$PWD", "$(pwd)", "`pwd`"} {
+			if i := strings.Index(s, v); i >= 0 && !strings.HasPrefix(s[i+len(v):], "_") {
+				s = s[:i] + r.dir + s[i+len(v):]
+			}
+		}
+	}
 	if r.Home != "" {
 		for _, h := range [...]string{"${HOME}", "$HOME"} {
 			if i := strings.Index(s, h); i >= 0 && !strings.HasPrefix(s[i+len(h):], "_") {

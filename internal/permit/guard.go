@@ -18,6 +18,16 @@ func (r *reading) guardCommand(name string, args []word) {
 		r.guardGit(args)
 	case "dd":
 		r.guardDD(args)
+	case "rsync":
+		if slices.ContainsFunc(args, func(a word) bool { return strings.HasPrefix(a.text, "--del") }) {
+			r.guardTargets("rsync --delete", args)
+		}
+	case "tee", "cp", "mv":
+		for _, a := range operands(args) {
+			if t := r.expand(a.text); strings.HasPrefix(t, "/dev/") && !harmlessDevice(t) && !strings.HasPrefix(t, "/dev/fd/") && !strings.HasPrefix(t, "/dev/shm/") {
+				r.guard(name + " writes to the device " + t)
+			}
+		}
 	case "chmod", "chown", "chgrp":
 		if flag(args, 'R', "--recursive") {
 			r.guardOwner(name, args)
@@ -75,7 +85,11 @@ func (r *reading) guardRemove(name string, args []word) {
 		if deep && strings.Contains(t.text, "$(") || deep && strings.Contains(t.text, "`") {
 			r.guard(name + " -r takes its targets from a command")
 		}
-		if base := filepath.Base(filepath.FromSlash(t.text)); deep && base == ".git" {
+		if to := r.expand(t.text); deep && t.dynamic && strings.Trim(withoutVariables(to), `/"*`) == "" && !strings.Contains(to, "mktemp") {
+			r.guard(name + " -r takes its target from a variable, which may be empty or anything")
+		}
+		if base := filepath.Base(filepath.FromSlash(t.text)); deep && (base == ".git" || strings.Contains(base, ".git}") ||
+			strings.Contains(base, ".git,") || strings.ContainsAny(base, "*?[") && levelFits(base, ".git")) {
 			r.guard(name + " -r deletes the history of a repository")
 		}
 	}
@@ -130,6 +144,9 @@ func (r *reading) inside(s string) bool {
 // unknown variable counts as empty, which is how such accidents happen.
 func (r *reading) wide(w word) bool {
 	s := r.expand(w.text)
+	if strings.Contains(s, "OLDPWD") {
+		return true // wherever that is
+	}
 	if w.dynamic {
 		if bare := withoutVariables(s); bare != s {
 			return bare != "" && r.wideName(bare, true)
@@ -171,11 +188,30 @@ func (r *reading) wideName(s string, guessed bool) bool {
 		if held == "" {
 			continue
 		}
-		if _, ok := under(whole, held); ok {
+		if _, ok := under(whole, held); ok || globsOver(whole, held) {
 			return true
 		}
 	}
 	return false
+}
+
+// globsOver reports whether a path with wildcards may name a folder or what
+// holds it.
+func globsOver(pat, folder string) bool {
+	if !strings.ContainsAny(pat, "*?[{") {
+		return false
+	}
+	levels := strings.Split(strings.Trim(filepath.ToSlash(folder), "/"), "/")
+	pats := strings.Split(strings.Trim(filepath.ToSlash(pat), "/"), "/")
+	if len(pats) > len(levels) {
+		return false
+	}
+	for i, p := range pats {
+		if p != levels[i] && !levelFits(p, levels[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func topFolder(path string) bool {
@@ -224,6 +260,9 @@ func (r *reading) guardFind(args []word) {
 	if len(starts) == 0 {
 		starts = []word{{text: "."}}
 	}
+	if slices.ContainsFunc(args, func(a word) bool { return a.text == ".git" }) {
+		r.guard("find deletes the history of a repository")
+	}
 	for _, s := range starts {
 		if r.wide(s) && !(filtered && r.inside(s.text)) {
 			r.guard("find deletes in all of " + s.text)
@@ -244,8 +283,17 @@ func (r *reading) guardGit(args []word) {
 	}
 	rest := args[1:]
 	switch args[0].text {
+	case "config":
+		for _, a := range rest {
+			if runsCode(a.text) {
+				r.guard("git config " + a.text + " makes git run a program")
+			}
+		}
 	case "push":
 		for _, a := range rest {
+			if strings.HasPrefix(a.text, ":") && len(a.text) > 1 || a.text == "--delete" || a.text == "-d" {
+				r.guard("git push " + a.text + " deletes a branch of the remote")
+			}
 			if strings.HasPrefix(a.text, "--force") || a.text == "--mirror" || strings.HasPrefix(a.text, "+") {
 				r.guard("git push " + a.text + " overwrites the remote's history")
 			}
@@ -260,6 +308,20 @@ func (r *reading) guardGit(args []word) {
 	case "filter-branch", "filter-repo":
 		r.guard("git " + args[0].text + " rewrites the history")
 	}
+}
+
+// runsCode reports whether a setting of git names a program.
+func runsCode(key string) bool {
+	key = strings.ToLower(key)
+	for _, k := range [...]string{"core.hookspath", "core.fsmonitor", "core.sshcommand", "core.editor", "core.pager", "core.askpass",
+		"core.gitproxy", "credential.helper", "diff.external", "sequence.editor", "gpg.program", "include.path"} {
+		if key == k {
+			return true
+		}
+	}
+	section, _, _ := strings.Cut(key, ".")
+	return section == "alias" || section == "filter" || strings.HasSuffix(key, ".textconv") || strings.HasSuffix(key, ".command") ||
+		section == "includeif" || section == "pager"
 }
 
 func (r *reading) guardDD(args []word) {

@@ -13,6 +13,13 @@ func (p *Policy) mayName(path string) bool {
 		return false
 	}
 	pat := strings.Split(strings.Trim(filepath.ToSlash(path), "/"), "/")
+	last := pat[len(pat)-1]
+	if pat[0] == "proc" && len(pat) > 2 && (levelFits(last, "environ") || levelFits(last, "mem")) {
+		return true
+	}
+	if strings.ContainsAny(last, "*?[{") && (levelFits(last, ".env") || levelFits(last, ".envrc")) && last != ".*" {
+		return true
+	}
 	for _, home := range [...]string{p.home.given, p.home.real} {
 		if home == "" {
 			continue

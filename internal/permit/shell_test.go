@@ -63,6 +63,10 @@ func TestGuardList(t *testing.T) {
 		"git -c a=b push --mirror", "git clean -fdx", "git clean -xdf", "dd if=/dev/zero of=/dev/sda", "dd of=/tmp/x", "mkfs.ext4 /dev/sda1", "mkfs -t ext4 x",
 		"echo x > /dev/sda", "shutdown -h now", "sudo reboot", "systemctl poweroff", ":(){ :|:& };:", "chmod -R 777 /", "chown -R me ~",
 		"$(echo rm) -rf /", "cat <<EOF | sh\nrm -rf ~\nEOF", "eval 'rm -rf ~'", "wipefs -a /dev/sda", "/bin/rm -rf /", `\rm -rf /`, "busybox rm -rf /",
+		`rm -rf "$PWD"`, `rm -rf "${PWD}"`, `rm -rf "${PWD:?}"`, "D=$PWD; rm -rf $D", `cd ..; rm -rf "$OLDPWD"`, `find "$PWD" -delete`, "eval rm -rf .",
+		"cd .. && rm -rf w*", `trap "rm -rf ." EXIT`, "rm -rf .g*", "rm -rf ./{a,.git}", "find . -name .git -exec rm -rf {} ;", "rsync -a --delete empty/ ./",
+		"echo x | tee /dev/sda", "git push origin :main", "git push --delete origin x", "git config core.hooksPath x", "git config alias.x '!cmd'",
+		`rm -rf "$UNSET"`, "A=/; rm -rf $A", "coproc rm -rf ~",
 	} {
 		got := check(p, oh.ModeFullAuto, w.bash(s))
 		if got.Decision != oh.Ask || !got.Guarded || got.Suggest != "" || got.Reason == "" {
