@@ -127,7 +127,7 @@ func TestOddRules(t *testing.T) {
 		args []string
 		code int
 	}{
-		{[]string{"--allowed-tools", "NoSuchTool"}, 6}, {[]string{"--disallowed-tools", "NoSuchTool"}, 6}, {[]string{"--allowed-tools", ""}, 6},
+		{[]string{"--allowed-tools", "NoSuchTool"}, 6}, {[]string{"--disallowed-tools", "NoSuchTool"}, 2}, {[]string{"--allowed-tools", ""}, 6},
 		{[]string{"--disallowed-tools", "Bash("}, 2}, {[]string{"--disallowed-tools", "bash)"}, 2},
 		{[]string{"--allowed-tools", "mcp__x__y,Bash(git status:*)"}, 6}, {[]string{"--allowed-tools", "*"}, -1},
 	} {

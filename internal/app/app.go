@@ -89,6 +89,7 @@ type Runtime struct {
 	ws       *workspace.Workspace
 	runner   *proc.Runner
 	policy   *permit.Policy
+	scrubbed []string // variables that no child may see
 	inside   []string // the folders inside the border, the workspace's own first
 	tools    []oh.Tool
 	deferred []oh.Tool     // not declared to the model
@@ -137,6 +138,10 @@ func (r *Runtime) Enqueue(text string) {
 	r.swap.Unlock()
 	conv.Enqueue(oh.Text{Text: text})
 }
+
+// Secrets names the variables that hold keys. Once the session is built its
+// program may forget them.
+func (r *Runtime) Secrets() []string { return r.scrubbed }
 
 // Close ends the session: what commands left running is stopped, and the log
 // is made durable. Closing twice does nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/permit"
 	"github.com/openharness/oh/internal/prompt"
+	"github.com/openharness/oh/internal/text"
 	"github.com/openharness/oh/tools/ask"
 	"github.com/openharness/oh/tools/file"
 	"github.com/openharness/oh/tools/search"
@@ -145,8 +147,8 @@ func (r *Runtime) makeTools(context.Context) error {
 		return err
 	}
 	r.ws = ws
-	scrubbed := auth.Scrub(r.loaded, r.opts.APIKey)
-	r.runner = proc.New(proc.Config{Deny: scrubbed, DenyFunc: config.SecretName, Env: childEnv(r.loaded.Settings.Env, scrubbed)})
+	r.scrubbed = auth.Scrub(r.loaded, r.opts.APIKey)
+	r.runner = proc.New(proc.Config{Deny: r.scrubbed, DenyFunc: config.SecretName, Env: childEnv(r.loaded.Settings.Env, r.scrubbed)})
 	tools := slices.Concat(
 		[]oh.Tool{shell.New(shell.Config{Runner: r.runner, Roots: r.roots})},
 		file.Tools(r.ws),
@@ -170,15 +172,26 @@ func (r *Runtime) selectTools(tools []oh.Tool) error {
 	for _, rule := range r.loaded.Rules {
 		if name := rule.Text; rule.Scope == config.FlagSet && !strings.ContainsAny(name, "(*") && !strings.HasPrefix(name, "mcp__") &&
 			claude.OurTool(name) == name && !known[name] {
-			r.note(oh.Warning, fmt.Sprintf("the rule %q of the command line names no tool (oh tool list shows all)", name))
+			if rule.Effect != oh.Allow { // a restriction that restricts nothing
+				return &config.Error{File: "--disallowed-tools", Problem: noTool(name, known)}
+			}
+			r.note(oh.Warning, "--allowed-tools: "+noTool(name, known))
 		}
 	}
 	for _, name := range r.opts.Tools {
 		if !known[name] {
-			r.note(oh.Warning, fmt.Sprintf("--tools: there is no tool named %q", name))
+			return &config.Error{File: "--tools", Problem: noTool(name, known)}
 		}
 	}
 	return nil
+}
+
+func noTool(name string, known map[string]bool) string {
+	msg := fmt.Sprintf("there is no tool named %q", name)
+	if near := text.Nearest(name, slices.Collect(maps.Keys(known))); near != "" {
+		msg += ": did you mean " + near + "?"
+	}
+	return msg + " (oh tool list shows all)"
 }
 
 // childEnv is what the settings add to the environment of commands: not the

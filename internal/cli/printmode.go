@@ -9,6 +9,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/app"
+	"github.com/openharness/oh/internal/auth"
 	"github.com/openharness/oh/internal/print"
 )
 
@@ -25,6 +26,7 @@ func (p *program) printMode(ctx context.Context, opts app.Options, words []strin
 	if err != nil {
 		return p.notStarted(err)
 	}
+	auth.Forget(rt.Secrets())
 	printer := print.New(p.printOptions(rt))
 	outcome, err := p.drive(ctx, printer, rt.Handle(ctx, line, attached...))
 	if closeErr := rt.Close(); err == nil && closeErr != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/app"
+	"github.com/openharness/oh/internal/auth"
 	"github.com/openharness/oh/internal/plain"
 	"github.com/openharness/oh/internal/text"
 )
@@ -33,6 +34,7 @@ func (p *program) repl(ctx context.Context, opts app.Options, first string) erro
 	if err != nil {
 		return errors.Join(err, rt.Close())
 	}
+	auth.Forget(rt.Secrets())
 	p.greet(rt)
 	p.signals.interrupts(face.Interrupt)
 	defer p.signals.interrupts(nil)

@@ -3,6 +3,7 @@ package text
 import (
 	"bufio"
 	_ "embed"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -34,8 +35,13 @@ type Spill struct {
 	spilled bool
 	file    File
 	w       *bufio.Writer
+	saved   int64
 	err     error // of the file: text is lost from there on
 }
+
+// maxSaved bounds the file, in bytes: a command that prints for ever must not
+// fill the disk.
+const maxSaved = 200 << 20
 
 // Write implements [io.Writer]. It never fails: a file that cannot be written
 // is reported by [Spill.Finish].
@@ -76,6 +82,10 @@ func (s *Spill) toFile(p []byte) {
 	if s.w == nil || s.err != nil {
 		return
 	}
+	if room := maxSaved - s.saved; int64(len(p)) > room {
+		p = p[:room] // perhaps inside a character: it is the end of the file
+	}
+	s.saved += int64(len(p))
 	_, s.err = s.w.Write(p)
 }
 
@@ -124,6 +134,9 @@ func (s *Spill) Finish(tool, call string) (Summary, error) {
 	case s.file != nil:
 		sum.Path = s.file.Path()
 		where = "saved whole to " + sum.Path
+		if s.saved < s.bytes {
+			where = fmt.Sprintf("its first %d MB saved to %s", maxSaved>>20, sum.Path)
+		}
 	}
 	tail := Tail(strings.ToValidUTF8(string(s.tail), ""), s.Preview/2)
 	headChars, tailChars := utf8.RuneCount(s.buf), utf8.RuneCountInString(tail)
