@@ -141,7 +141,7 @@ func TestOddRules(t *testing.T) {
 			if tt.code == 6 && b.marked("x") > 0 {
 				t.Error("it ran")
 			}
-			if tt.code == 2 && !strings.Contains(r.err, "ash") {
+			if tt.code == 2 && !strings.Contains(r.err, tt.args[1]) {
 				t.Errorf("%v", r)
 			}
 		})

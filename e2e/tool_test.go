@@ -109,7 +109,7 @@ func TestDirectory(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(sub, "other"), 0o755))
 	got := b.results(bash(t, "cd sub"), bash(t, "pwd"), bash(t, "cd other && false"), bash(t, "pwd"),
 		bash(t, "cd /"), bash(t, "pwd"), bash(t, "exit 3"), bash(t, "cat <<'E'\nit's \"$HOME\" `x`\nE"), bash(t, "set -e; false; echo no"),
-		bash(t, "pwd"), bash(t, "rm -r ../other"), bash(t, "echo here"), bash(t, "pwd"))
+		bash(t, "pwd"), bash(t, "rmdir ../other"), bash(t, "echo here"), bash(t, "pwd"))
 	got[1].want(t, false, sub)
 	got[2].want(t, true)
 	got[3].want(t, false, filepath.Join(sub, "other"))
