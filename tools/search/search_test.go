@@ -318,7 +318,7 @@ func TestSpecs(t *testing.T) {
 	total := 0
 	for _, tool := range Tools(nil) {
 		s := tool.Spec()
-		for _, v := range ohtest.CheckTool(s) {
+		for _, v := range ohtest.CheckSpec(s) {
 			t.Errorf("%s: %v", s.Name, v)
 		}
 		t.Logf("%s: %d + %d bytes", s.Name, len(s.Description), len(s.Schema))
@@ -401,7 +401,7 @@ func TestLikeRipgrep(t *testing.T) {
 	}
 	b := newBench(t, tree())
 	for _, pat := range []string{"needle", "(?i)NEEDLE", "^//", "e+d"} {
-		cmd := exec.Command("rg", "--no-config", "--hidden", "--sort", "path", "--no-heading", "-n", "--color", "never", "-g", "!*.pem", "-g", "!old.txt", "-g", "!bin", "-e", pat, ".")
+		cmd := exec.Command("rg", "--no-config", "--hidden", "--sort", "path", "--no-heading", "-n", "--color", "never", "-g", "!.git", "-g", "!*.pem", "-g", "!old.txt", "-g", "!bin", "-e", pat, ".")
 		cmd.Dir = b.dir
 		out, _ := cmd.Output()
 		want := strings.ReplaceAll("\n"+strings.ReplaceAll(string(out), "\r", ""), "\n./", "\n")
