@@ -332,11 +332,22 @@ func (r *Runtime) promptConfig() prompt.Config {
 		base = r.loaded.Settings.SystemPrompt
 	}
 	cfg := prompt.Config{Base: base, Append: r.opts.Append, Dir: st.Dir, Root: r.paths.Root, Home: r.paths.Home,
-		Config: r.paths.Config, Trusted: r.opts.Trusted, Bare: r.opts.Bare, Date: time.Now(), Model: st.Model, Effort: st.Effort}
+		Config: r.paths.Config, Trusted: r.opts.Trusted, Refuse: r.refuse, Bare: r.opts.Bare, Date: time.Now(), Model: st.Model, Effort: st.Effort}
 	if r.paths.Managed != "" {
 		cfg.Managed = filepath.Join(filepath.Dir(r.paths.Managed), "CLAUDE.md")
 	}
 	return cfg
+}
+
+// refuse keeps instruction files and their imports to what may be read: deny
+// rules and protected places hold for them too.
+func (r *Runtime) refuse(path string) string {
+	v := r.policy.Check(context.Background(), oh.GateRequest{Tool: "read_file", Mode: oh.ModeFullAuto, Dir: r.paths.Dir,
+		Access: oh.Access{ReadOnly: true, Paths: []oh.PathUse{{Path: path}}}})
+	if v.Decision == oh.Allow {
+		return ""
+	}
+	return v.Reason
 }
 
 // makeEngine is step 9.

@@ -172,11 +172,26 @@ func (r *Runtime) judge(plan *Plan) {
 	}
 }
 
+// baseSource names the variable or place that moved the service's address; ""
+// when nothing did.
+func (r *Runtime) baseSource() string {
+	for _, name := range r.service.profile.Bases {
+		if v, _, ok := r.loaded.Env(name); ok && v != "" {
+			return name
+		}
+	}
+	if o := r.loaded.Origin("base_url"); o.Scope != config.Default {
+		return o.String()
+	}
+	return ""
+}
+
 // Info is what a run begins with, for the print face.
 func (r *Runtime) Info() print.Info {
 	st := r.conv.State()
 	info := print.Info{Session: st.Session, Dir: st.Dir, Profile: st.Profile, Model: st.Model, Mode: st.Mode,
-		Commands: r.set.Names(), Version: r.opts.Version, KeySource: r.service.keySource, Style: r.loaded.Settings.OutputStyle}
+		Commands: r.set.Names(), Version: r.opts.Version, KeySource: r.service.keySource, Style: r.loaded.Settings.OutputStyle,
+		BaseURL: r.service.profile.BaseURL, BaseURLSource: r.baseSource(), NoSave: r.file == nil}
 	for _, t := range r.tools {
 		info.Tools = append(info.Tools, t.Spec().Name)
 	}

@@ -55,12 +55,12 @@ func (p *program) report(err error) int {
 	if errors.Is(err, syscall.EPIPE) {
 		return exitOther // nobody reads any more: in silence
 	}
+	if p.signals.caught() != 0 && errors.Is(err, context.Canceled) {
+		return p.signals.exitCode()
+	}
 	code := exitCode(err)
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintln(p.errOut, "oh: "+text.Clean(msg))
-	}
-	if p.signals.caught() != 0 && code == exitOther && errors.Is(err, context.Canceled) {
-		return p.signals.exitCode()
 	}
 	return code
 }

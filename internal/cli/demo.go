@@ -64,8 +64,7 @@ func (p *program) demo(ctx context.Context, keep bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rt.Close()) }()
-	fmt.Fprintf(p.out, "> %s\n\n", demo.Prompt)
-	face := plain.New(plain.Config{In: strings.NewReader(demo.Prompt + "\n"), Out: p.out, Terminal: isTerminal(p.out),
+	face := plain.New(plain.Config{In: strings.NewReader(""), First: demo.Prompt, Out: p.out, Terminal: isTerminal(p.out),
 		Width: width(p.out), Dir: project})
 	if err := face.Run(ctx, &lines{rt: rt}); err != nil {
 		return err

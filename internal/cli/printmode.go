@@ -11,6 +11,7 @@ import (
 	"github.com/openharness/oh/internal/app"
 	"github.com/openharness/oh/internal/auth"
 	"github.com/openharness/oh/internal/print"
+	"github.com/openharness/oh/internal/slash"
 )
 
 // stdinTag wraps what came on stdin beside a prompt.
@@ -18,7 +19,7 @@ const stdinHead, stdinTail = "[Input from stdin:]\n", "\n[End of the input.]"
 
 // printMode runs one prompt without a person.
 func (p *program) printMode(ctx context.Context, opts app.Options, words []string) error {
-	line, attached, err := p.input(opts, words)
+	line, attached, err := p.input(ctx, opts, words)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (p *program) printOptions(rt *app.Runtime) print.Options {
 }
 
 // input puts the prompt together: words, stdin and images.
-func (p *program) input(opts app.Options, words []string) (line string, attached []oh.Block, err error) {
+func (p *program) input(ctx context.Context, opts app.Options, words []string) (line string, attached []oh.Block, err error) {
 	line = strings.Join(words, " ")
 	wait := stdinWait
 	if line == "" && !opts.Continue && opts.Resume == "" {
@@ -90,7 +91,7 @@ func (p *program) input(opts app.Options, words []string) (line string, attached
 	}
 	var piped, note string
 	if opts.APIKey != "-" {
-		if piped, note, err = readStdin(p.in, wait); err != nil {
+		if piped, note, err = readStdin(ctx, p.in, wait); err != nil {
 			return "", nil, err
 		}
 	}
@@ -99,16 +100,24 @@ func (p *program) input(opts app.Options, words []string) (line string, attached
 	}
 	switch {
 	case strings.TrimSpace(piped) == "":
+	case line == "" && !isCommand(piped):
+		// A program wrote it: it is a prompt, but an @ in it names no file.
+		attached = append(attached, oh.Text{Text: strings.ToValidUTF8(strings.TrimRight(piped, "\r\n"), "\uFFFD")})
 	case line == "":
-		line = strings.TrimRight(piped, "\r\n")
+		line = strings.TrimSpace(piped)
 	default:
 		attached = append(attached, oh.Text{Text: stdinHead + strings.ToValidUTF8(piped, "\uFFFD") + stdinTail})
 	}
 	if strings.TrimSpace(line) == "" && len(attached) == 0 && !opts.Continue && opts.Resume == "" {
 		return "", nil, usageError{errors.New(`no prompt: give one as an argument (oh -p "fix the test") or on stdin`)}
 	}
-	if note != "" && line != "" {
+	if note != "" && (line != "" || len(attached) > 0) {
 		fmt.Fprintln(p.errOut, "oh: "+note)
 	}
 	return strings.ToValidUTF8(line, "\uFFFD"), attached, nil
+}
+
+func isCommand(line string) bool {
+	_, _, ok := slash.Parse(strings.TrimSpace(line))
+	return ok
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -19,12 +18,9 @@ import (
 
 // repl talks with a person in lines.
 func (p *program) repl(ctx context.Context, opts app.Options, first string) error {
-	var in io.Reader = p.in
-	if first != "" {
-		// As if typed: a line break inside it continues the line.
-		in = io.MultiReader(strings.NewReader(strings.ReplaceAll(first, "\n", "\\\n")+"\n"), p.in)
-	}
-	face := plain.New(plain.Config{In: in, Out: p.out, Terminal: isTerminal(p.out), Width: width(p.out), Dir: opts.Dir})
+	var rt *app.Runtime
+	face := plain.New(plain.Config{In: p.in, Out: p.out, Terminal: isTerminal(p.out), Width: width(p.out), Dir: opts.Dir, First: first,
+		Info: func() plain.Info { return plainInfo(rt) }})
 	opts.Interactive, opts.Asker = true, face
 	rt, err := app.Build(ctx, opts)
 	if err != nil {
@@ -50,6 +46,16 @@ func (p *program) repl(ctx context.Context, opts app.Options, first string) erro
 		return codedError{p.signals.exitCode()}
 	}
 	return err
+}
+
+// plainInfo is what the face tells about the session.
+func plainInfo(rt *app.Runtime) plain.Info {
+	if rt == nil {
+		return plain.Info{}
+	}
+	info, st := rt.Info(), rt.Conversation().State()
+	return plain.Info{Profile: st.Profile, Model: st.Model, Effort: st.Effort, Mode: st.Mode, KeySource: info.KeySource,
+		BaseURL: info.BaseURL, BaseURLSource: info.BaseURLSource, NoSave: info.NoSave}
 }
 
 // greet says in one line what the person talks to, and what was restored.

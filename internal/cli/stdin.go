@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ const (
 // readStdin reads what stands on stdin, if it is a regular file, or a pipe or
 // socket that says something soon enough. note, when not empty, tells why
 // nothing was read although it is open.
-func readStdin(f *os.File, wait time.Duration) (text string, note string, err error) {
+func readStdin(ctx context.Context, f *os.File, wait time.Duration) (text string, note string, err error) {
 	info, err := f.Stat()
 	if err != nil || term.IsTerminal(int(f.Fd())) {
 		return "", "", nil
@@ -36,7 +37,7 @@ func readStdin(f *os.File, wait time.Duration) (text string, note string, err er
 		return "", "", nil // /dev/null and other devices
 	}
 	first := make([]byte, 64<<10)
-	n, err := readWithin(f, first, wait)
+	n, err := readWithin(ctx, f, first, wait)
 	if errors.Is(err, errSilent) {
 		return "", fmt.Sprintf("stdin is open but silent for %v; going on without it (use < /dev/null to say so)", wait), nil
 	}
@@ -44,10 +45,13 @@ func readStdin(f *os.File, wait time.Duration) (text string, note string, err er
 		return "", "", fmt.Errorf("read stdin: %w", err)
 	}
 	all := bytes.NewBuffer(first[:n])
-	if err == nil {
-		if _, err := all.ReadFrom(io.LimitReader(f, stdinMax+1-int64(n))); err != nil {
-			return "", "", fmt.Errorf("read stdin: %w", err)
-		}
+	part := make([]byte, 64<<10)
+	for err == nil && all.Len() <= stdinMax {
+		n, err = readWithin(ctx, f, part, 0)
+		all.Write(part[:n])
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", "", fmt.Errorf("read stdin: %w", err)
 	}
 	if all.Len() > stdinMax {
 		return "", "", usageError{fmt.Errorf("stdin has more than %d MB; write it to a file and name that in the prompt", stdinMax>>20)}
@@ -57,12 +61,9 @@ func readStdin(f *os.File, wait time.Duration) (text string, note string, err er
 
 var errSilent = errors.New("silent")
 
-// readWithin reads once. After wait (0: no limit) it gives up; the read itself
-// cannot be called off and ends with the program.
-func readWithin(f *os.File, p []byte, wait time.Duration) (int, error) {
-	if wait == 0 {
-		return f.Read(p)
-	}
+// readWithin reads once. After wait (0: no limit), or when ctx ends, it gives
+// up; the read itself cannot be called off and ends with the program.
+func readWithin(ctx context.Context, f *os.File, p []byte, wait time.Duration) (int, error) {
 	type result struct {
 		n   int
 		err error
@@ -73,12 +74,18 @@ func readWithin(f *os.File, p []byte, wait time.Duration) (int, error) {
 		n, err := f.Read(own)
 		done <- result{n, err}
 	}()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+	var over <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		over = timer.C
+	}
 	select {
 	case r := <-done:
 		return copy(p, own[:r.n]), r.err
-	case <-timer.C:
+	case <-over:
 		return 0, errSilent
+	case <-ctx.Done():
+		return 0, ctx.Err()
 	}
 }

@@ -1,6 +1,8 @@
-// Package gist says in a few words what a call is about and what came of it,
-// for faces that show one line per call. It is not for the model, and it does
-// not decide anything. What it returns is one line of clean text.
+// Package gist holds the words that the faces for people have in common: what a
+// call is about and what came of it, why a run ended, and what to do about it.
+// It is not for the model, and it does not decide anything. What it says of
+// calls and retries is one line of clean text; errors are worded by others and
+// are to be cleaned with [Words].
 package gist
 
 import (
@@ -92,13 +94,41 @@ func count(d oh.Count) string {
 	return text.OneLine(text.Clean(s), 80)
 }
 
-// Seconds writes a duration as people read it: 0.4 s, 12 s, 3 min 5 s.
+// Retry says that an attempt failed and when another follows.
+func Retry(e oh.Retrying) string {
+	after := e.After
+	if after >= time.Second {
+		after = after.Round(time.Second)
+	}
+	return fmt.Sprintf("%s: trying again in %s (%d of %d)", Words(e.Reason, 500), Seconds(after), e.Attempt, e.Of)
+}
+
+// Words makes one clean line of s with at most n code points, cut after a whole
+// word where there is one in its second half.
+func Words(s string, n int) string {
+	s = strings.Join(strings.Fields(text.Clean(s)), " ")
+	head := text.Head(s, n)
+	if len(head) == len(s) {
+		return s
+	}
+	head = text.Head(s, n-1)
+	if i := strings.LastIndexByte(head, ' '); i > len(head)/2 && s[len(head)] != ' ' {
+		head = head[:i]
+	}
+	return head + "…"
+}
+
+// Seconds writes a duration as people read it: 0.4 s, 2 s, 12 s, 3 min 5 s.
 func Seconds(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + " s"
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	}
-	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	t := fmt.Sprintf("%d min", int(d.Minutes()))
+	if rest := int(d.Seconds()) % 60; rest > 0 {
+		t += fmt.Sprintf(" %d s", rest)
+	}
+	return t
 }

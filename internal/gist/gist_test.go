@@ -62,9 +62,46 @@ func TestDone(t *testing.T) {
 }
 
 func TestSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]string{400 * time.Millisecond: "0.4 s", 12 * time.Second: "12 s", 185 * time.Second: "3 min 5 s"} {
+	for d, want := range map[time.Duration]string{
+		400 * time.Millisecond: "0.4 s", 2 * time.Second: "2 s", 2500 * time.Millisecond: "2.5 s", 12 * time.Second: "12 s",
+		time.Minute: "1 min", 185 * time.Second: "3 min 5 s",
+	} {
 		if got := Seconds(d); got != want {
 			t.Errorf("Seconds(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestRetry(t *testing.T) {
+	e := oh.Retrying{Attempt: 3, Of: 4, After: 1870 * time.Millisecond, Reason: "anthropic: 529\n\x1b[2Joverloaded"}
+	if got, want := Retry(e), "anthropic: 529 overloaded: trying again in 2 s (3 of 4)"; got != want {
+		t.Errorf("Retry = %q, want %q", got, want)
+	}
+	e.After = 400 * time.Millisecond
+	if got, want := Retry(e), "anthropic: 529 overloaded: trying again in 0.4 s (3 of 4)"; got != want {
+		t.Errorf("Retry = %q, want %q", got, want)
+	}
+}
+
+func TestWords(t *testing.T) {
+	tests := []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"one  two\nthree", 80, "one two three"},
+		{"one two three", 13, "one two three"},
+		{"one two three", 12, "one two…"},
+		{"one two three", 8, "one two…"},
+		{"four five six", 10, "four five…"},
+		{"four five six", 9, "four fiv…"},
+		{"four five six", 8, "four…"},
+		{"one twothreefour", 12, "one twothre…"},
+		{"\x1b[2Jaäö", 2, "a…"},
+	}
+	for _, tt := range tests {
+		if got := Words(tt.in, tt.n); got != tt.want {
+			t.Errorf("Words(%q, %d) = %q, want %q", tt.in, tt.n, got, tt.want)
 		}
 	}
 }

@@ -26,23 +26,25 @@ func (f *Face) Ask(ctx context.Context, q oh.Question) (oh.Answer, error) {
 	}
 	keys := keysOf(q)
 	if n := f.wait(0); n > 0 {
-		f.s.line(f.s.dim("(" + text.Plural(n, "more question") + " after this)"))
+		f.s.dimmed("(" + text.Plural(n, "more question") + " after this)")
 	}
-	f.s.line(f.s.question(q, f.c.Lines) + keys.legend())
+	legend := f.s.fold(keys.legend(), "")
+	f.s.line(f.s.question(f.c.Dir, q, f.c.Lines) + legend)
 	for {
 		line, err := f.answerLine(ctx)
 		if err != nil {
 			return oh.Answer{}, err
 		}
 		line = strings.TrimSpace(line)
-		if keys.detail && (line == "d" || line == "D") {
-			f.s.line(f.s.question(q, 0) + keys.legend())
+		if keys.detail && keyOf(line) == "d" {
+			f.s.line(f.s.question(f.c.Dir, q, 0) + legend)
 			continue
 		}
 		if a, ok := keys.answer(line); ok {
+			f.answered(q, a)
 			return a, nil
 		}
-		f.s.line(keys.legend())
+		f.s.line(legend)
 	}
 }
 
@@ -91,71 +93,92 @@ func (f *Face) answerLine(ctx context.Context) (string, error) {
 	return "", ctx.Err()
 }
 
+// answered remembers a change that was shown and allowed.
+func (f *Face) answered(q oh.Question, a oh.Answer) {
+	d, ok := q.Preview.Display.(oh.Diff)
+	if !ok || !a.Allow || q.ID == "" {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.approved == nil {
+		f.approved = map[string]oh.Diff{}
+	}
+	f.approved[q.ID] = d
+}
+
 // keys are the answers that a question offers.
 type keys struct {
 	allow  map[string]oh.Scope
-	order  []string // keys in the order of the legend
-	labels map[string]string
-	detail bool // d shows all
+	offers []string // as the legend shows them
+	rule   string   // what s and p save
+	other  string   // what a line that is no key is for; "" is not told
+	detail bool     // d shows all
 }
 
 // keysOf offers for permission what the question allows: a guarded call is
 // permitted once and no rule can be saved for it.
 func keysOf(q oh.Question) keys {
-	k := keys{allow: map[string]oh.Scope{}, labels: map[string]string{}}
-	add := func(key, label string, scope oh.Scope) {
-		k.order, k.labels[key] = append(k.order, key), label
-		if scope != "" {
-			k.allow[key] = scope
-		}
+	k := keys{allow: map[string]oh.Scope{}, other: "or say what to do instead"}
+	add := func(key string, scope oh.Scope, offer string) {
+		k.allow[key] = scope
+		k.offers = append(k.offers, offer)
 	}
 	switch q.Kind {
 	case oh.AskTrust:
-		add("y", "yes, from now on", oh.Project)
-		add("o", "only this time", oh.Once)
+		add("y", oh.Project, "[y]es, from now on")
+		add("o", oh.Once, "[o]nly this time")
+		k.other = ""
 	case oh.AskPlan:
-		add("y", "yes, go on", oh.Once)
+		add("y", oh.Once, "[y]es, go on")
 	default:
-		add("y", "yes, once", oh.Once)
+		add("y", oh.Once, "[y]es once")
 		if q.Suggest != "" && !q.Guarded {
-			add("s", "yes, for this session", oh.Session)
-			add("p", "yes, always in this project: "+visible(q.Suggest), oh.Project)
+			add("s", oh.Session, "[s]ession")
+			add("p", oh.Project, "[p]roject")
+			k.rule = visible(q.Suggest)
 		}
 		k.detail = true
 	}
-	add("n", "no", "")
+	k.offers = append(k.offers, "[n]o")
+	if k.detail {
+		k.offers = append(k.offers, "[d]etails")
+	}
 	return k
 }
 
 func (k keys) legend() string {
-	var b strings.Builder
-	for _, key := range k.order {
-		b.WriteString("  " + key + "  " + k.labels[key] + "\n")
+	t := strings.Join(k.offers, "  ")
+	if k.other != "" {
+		t += ", " + k.other
 	}
-	if k.detail {
-		b.WriteString("  d  show everything\n")
+	if k.rule != "" {
+		t += "\ns, p: " + k.rule
 	}
-	b.WriteString("  or type what to do instead\n")
-	return b.String()
+	return t + "\n"
+}
+
+// keyOf reads a key, or the word that the legend makes of it.
+func keyOf(line string) string {
+	switch word := strings.ToLower(line); word {
+	case "yes", "no", "session", "project", "details":
+		return word[:1]
+	default:
+		return word
+	}
 }
 
 // answer reads a line. ok is false when it is none of the keys and too short to
 // be a reason.
 func (k keys) answer(line string) (a oh.Answer, ok bool) {
-	word := strings.ToLower(line)
-	switch word {
-	case "yes":
-		word = "y"
-	case "no":
-		word = "n"
-	}
-	if scope, ok := k.allow[word]; ok {
+	key := keyOf(line)
+	if scope, ok := k.allow[key]; ok {
 		return oh.Answer{Allow: true, Scope: scope}, true
 	}
 	switch {
-	case word == "n":
+	case key == "n":
 		return oh.Answer{}, true
-	case len([]rune(line)) < 2:
+	case len([]rune(key)) < 2:
 		return oh.Answer{}, false
 	}
 	return oh.Answer{Text: line}, true
@@ -175,7 +198,7 @@ func (f *Face) choices(ctx context.Context, q oh.Question) (oh.Answer, error) {
 				a.Values = append(a.Values, v)
 				break
 			} else {
-				f.s.line(problem)
+				f.s.line(f.s.fold(problem, "  "))
 			}
 		}
 	}

@@ -51,17 +51,19 @@ func TestPermission(t *testing.T) {
 		{"in full", commandQuestion(), []string{"Yes"}, oh.Answer{Allow: true, Scope: oh.Once}},
 		{"session", commandQuestion(), []string{"s"}, oh.Answer{Allow: true, Scope: oh.Session}},
 		{"project", commandQuestion(), []string{" p "}, oh.Answer{Allow: true, Scope: oh.Project}},
+		{"in words", commandQuestion(), []string{"Session"}, oh.Answer{Allow: true, Scope: oh.Session}},
 		{"no", commandQuestion(), []string{"n"}, oh.Answer{}},
 		{"reason", commandQuestion(), []string{"use pnpm"}, oh.Answer{Text: "use pnpm"}},
 		{"mistyped", commandQuestion(), []string{"", "x", "no"}, oh.Answer{}},
-		{"guarded offers no rule", guarded, []string{"s", "p", "y"}, oh.Answer{Allow: true, Scope: oh.Once}},
+		{"guarded offers no rule", guarded, []string{"s", "project", "y"}, oh.Answer{Allow: true, Scope: oh.Once}},
 		{"a command is an answer too", commandQuestion(), []string{"/exit"}, oh.Answer{Text: "/exit"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s, answers, errs := asking(t, Config{}, tt.q)
 			for _, line := range tt.lines {
-				s.expect("or type what to do instead\n? ")
+				s.expect("instead\n")
+				s.expect("? ")
 				s.typed(line)
 			}
 			if diff := cmp.Diff(tt.want, <-answers); diff != "" {
@@ -81,6 +83,12 @@ func TestPermissionScreen(t *testing.T) {
 	diff := oh.Diff{Path: "/w/a.go", Unified: "@@ -1 +1,3 @@\n-x\n+y\u202e\n+z\n+w\n", Added: 3, Removed: 1}
 	guarded := commandQuestion()
 	guarded.Guarded, guarded.Agent = true, "explore"
+	edit := oh.Question{Kind: oh.AskPermission, Tool: "edit_file", Input: []byte(`{"path":"a.go"}`), Preview: oh.DisplayBox{Display: diff}}
+	routine, outside, ruled, odd := edit, edit, edit, edit
+	routine.Reason, routine.Suggest = "edit_file writes /w/a.go, which the mode default asks about", "Edit(/src/**)"
+	outside.Reason = "edit_file writes /w/a.go, outside the workspace /v, which the mode acceptEdits asks about"
+	ruled.Rule, ruled.Reason = "Edit(a.go) of /w/settings.json", "the rule Edit(a.go) of /w/settings.json asks first"
+	odd.Preview.Display = oh.Diff{Path: "/w/a\u202e.go", Unified: "+x\n"}
 	tests := []struct {
 		name string
 		q    oh.Question
@@ -93,6 +101,8 @@ Run this command?
   in: /w/web
   why: it writes outside
   rule: ask: Bash(npm *)
+[y]es once  [s]ession  [p]roject  [n]o  [d]etails, or say what to do instead
+s, p: Bash(npm i:*)
 `},
 		{"guarded", guarded, 5, `
 Run this command? (asked by agent explore)
@@ -101,23 +111,42 @@ Run this command? (asked by agent explore)
   why: it writes outside
   rule: ask: Bash(npm *)
   ⚠ asked in every mode, since it can destroy much
+[y]es once  [n]o  [d]etails, or say what to do instead
 `},
-		{"diff", oh.Question{Kind: oh.AskPermission, Tool: "edit_file", Input: []byte(`{"path":"a.go"}`), Preview: oh.DisplayBox{Display: diff}}, 3, `
+		{"diff", routine, 3, `
 Make this change?
-  /w/a.go
+  a.go
   @@ -1 +1,3 @@
   -x
   +y\u202e
   … 2 lines more
+[y]es once  [s]ession  [p]roject  [n]o  [d]etails, or say what to do instead
+s, p: Edit(/src/**)
 `},
-		{"whole diff", oh.Question{Kind: oh.AskPermission, Tool: "edit_file", Preview: oh.DisplayBox{Display: diff}}, 0, `
+		{"whole diff", outside, 0, `
 Make this change?
-  /w/a.go
+  a.go
   @@ -1 +1,3 @@
   -x
   +y\u202e
   +z
   +w
+  why: edit_file writes /w/a.go, outside the workspace /v
+[y]es once  [n]o  [d]etails, or say what to do instead
+`},
+		{"rule", ruled, 1, `
+Make this change?
+  a.go
+  @@ -1 +1,3 @@
+  … 4 lines more
+  why: the rule Edit(a.go) of /w/settings.json asks first
+[y]es once  [n]o  [d]etails, or say what to do instead
+`},
+		{"odd path", odd, 1, `
+Make this change?
+  a\u202e.go
+  +x
+[y]es once  [n]o  [d]etails, or say what to do instead
 `},
 		{"arguments", oh.Question{Kind: oh.AskPermission, Tool: "mcp__db__run", Input: []byte(`{"sql":"drop\ntable","n":3,"o":{"a":[1]}}`)}, 9, `
 Run mcp__db__run?
@@ -125,37 +154,103 @@ Run mcp__db__run?
   table
   n: 3
   o: {"a":[1]}
+[y]es once  [n]o  [d]etails, or say what to do instead
 `},
 		{"address", oh.Question{Kind: oh.AskPermission, Tool: "web_fetch", Input: []byte(`{"url":"http://a"}`), Access: oh.Access{URLs: []string{"http://a", "http://b"}}}, 9, `
 Open this address with web_fetch?
   url: http://a
   http://b
+[y]es once  [n]o  [d]etails, or say what to do instead
 `},
 		{"path", oh.Question{Kind: oh.AskPermission, Tool: "read_file", Input: []byte(`{"path":"../x"}`), Access: oh.Access{Paths: []oh.PathUse{{Path: "/etc/x"}}}}, 9, `
 Run read_file?
   path: ../x
   /etc/x
+[y]es once  [n]o  [d]etails, or say what to do instead
 `},
 		{"plan", oh.Question{Kind: oh.AskPlan, Text: "1. a\n2. b\n3. c"}, 2, `
 Is this plan all right?
   1. a
   2. b
   … 1 line more
+[y]es, go on  [n]o, or say what to do instead
 `},
 		{"trust", oh.Question{Kind: oh.AskTrust, Text: "2 hooks"}, 2, `
 Do you trust this folder?
   2 hooks
+[y]es, from now on  [o]nly this time  [n]o
 `},
 		{"broken input", oh.Question{Kind: oh.AskPermission, Tool: "x", Input: []byte(`[1`)}, 2, `
 Run x?
   [1
+[y]es once  [n]o  [d]etails, or say what to do instead
 `},
 	}
 	for _, tt := range tests {
 		f := New(Config{Out: io.Discard, Getenv: env(nil)})
-		if diff := cmp.Diff(tt.want, f.s.question(tt.q, tt.n)); diff != "" {
+		if diff := cmp.Diff(tt.want, f.s.question("/w", tt.q, tt.n)+keysOf(tt.q).legend()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
+	}
+}
+
+// TestGrounds: a reason is shown when it says more than that the mode asks.
+func TestGrounds(t *testing.T) {
+	const mode = ", which the mode default asks about"
+	tests := []struct{ reason, want string }{
+		{"bash runs a command" + mode, ""},
+		{"bash may change something" + mode, ""},
+		{"bash connects to example.org" + mode, ""},
+		{"bash writes a b.txt" + mode, ""},
+		{"bash reads /etc/x, outside the workspace /w" + mode, "bash reads /etc/x, outside the workspace /w"},
+		{"bash writes x (a link to /etc/x)" + mode, "bash writes x (a link to /etc/x)"},
+		{"bash sends local data to the network" + mode, "bash sends local data to the network"},
+		{"a hook asks first", "a hook asks first"},
+	}
+	for _, tt := range tests {
+		q := oh.Question{Tool: "bash", Reason: tt.reason}
+		if why, _ := grounds(q); why != tt.want {
+			t.Errorf("%q: shown %q, want %q", tt.reason, why, tt.want)
+		}
+		q.Guarded = true
+		if why, _ := grounds(q); why != tt.reason {
+			t.Errorf("%q of a guarded call: shown %q", tt.reason, why)
+		}
+	}
+}
+
+// TestNarrow: a question fits into 40 columns and 12 lines.
+func TestNarrow(t *testing.T) {
+	var out strings.Builder
+	f := New(Config{Out: &out, Terminal: true, Width: 40, Getenv: env(map[string]string{"TERM": "dumb"})})
+	q := commandQuestion()
+	q.Reason, q.Rule, q.Access.Command = "it writes to a place that is outside of the workspace", "", "npm install --save-dev left-pad right-pad"
+	f.s.line(f.s.question("/w", q, 9) + f.s.fold(keysOf(q).legend(), ""))
+	item := oh.Item{Question: "Which of the colours do you like best of all?", Options: []oh.Option{{Label: "red", Description: "warm, and seen from far away by all"}, {Label: "blue"}}}
+	f.s.line(f.s.item(oh.Question{Agent: "explore"}, item))
+	f.show(oh.Notice{Level: oh.Warning, Text: "the settings file /home/me/with/a/very/long/name/settings.json is odd"})
+	want := `
+Run this command?
+  npm install --save-dev left-pad right-pad
+  in: /w/web
+  why: it writes to a place that is
+    outside of the workspace
+[y]es once  [s]ession  [p]roject  [n]o
+[d]etails, or say what to do instead
+s, p: Bash(npm i:*)
+
+Which of the colours do you like best of
+  all? (asked by agent explore)
+  1  red: warm, and seen from far away
+     by all
+  2  blue
+type a number from 1 to 2, or an answer
+note: the settings file
+  /home/me/with/a/very/long/name/settings.json
+  is odd
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

@@ -7,7 +7,9 @@
 //
 // Guarantees: no control byte of a model, tool or file reaches the screen; what
 // a person is asked to permit is shown with invisible characters made visible;
-// no line that was typed is lost. One goroutine reads the input, from the first
+// no line that was typed is lost; on a terminal, lines that come as fast as only
+// a paste does are one entry, and a run that shows nothing says that it goes on.
+// One goroutine reads the input, from the first
 // Run or Ask until the input ends: a read cannot be called off, so it outlives
 // Run while the input stays silent.
 package plain
@@ -20,8 +22,11 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/gist"
+	"github.com/openharness/oh/internal/slash"
 )
 
 // ErrExit is what [Runtime.Handle] yields to end the program in peace.
@@ -43,11 +48,29 @@ type Runtime interface {
 type Config struct {
 	In       io.Reader
 	Out      io.Writer
-	Terminal bool // Out is a terminal: colours are possible
+	Terminal bool // Out is a terminal: colours, folded prose, pastes as one entry, signs of life
 	Width    int  // columns; 0 is 80
 	Lines    int  // a longer diff, plan or output is cut to so many lines; 0 is 40
 	Dir      string
 	Getenv   func(string) string // NO_COLOR, TERM, LC_ALL, LC_CTYPE, LANG; nil is os.Getenv
+
+	// First is a prompt to begin with, shown as if it had been typed; "" is
+	// none. It may have several lines.
+	First string
+
+	// Info tells what is known about the session. It is asked when Run begins
+	// and when advice is due, from Run's goroutine; nil tells nothing.
+	Info func() Info
+}
+
+// Info is what advice and the lines on changes depend on.
+type Info struct {
+	Profile, Model, Effort string
+	Mode                   oh.Mode
+	KeySource              string // where the key came from, such as ANTHROPIC_API_KEY; "" is none
+	BaseURL                string // of the model service; "" is unknown
+	BaseURLSource          string // who set it, such as OLLAMA_HOST; "" is unknown
+	NoSave                 bool   // the session is not kept
 }
 
 // Face is the line-mode face. Its methods may be called from any goroutine; Run
@@ -59,6 +82,11 @@ type Face struct {
 	wake chan struct{} // something in what mu guards has changed for Run
 
 	read sync.Once
+
+	// Run's goroutine alone touches these three.
+	first string // a prompt that is still to be entered
+	said  string // by the slash command of this run
+	known state
 
 	mu       sync.Mutex // guards what follows
 	rt       Runtime    // nil outside Run
@@ -73,6 +101,11 @@ type Face struct {
 	leave    bool
 	closed   bool // the input has ended
 	readErr  error
+	approved map[string]oh.Diff // shown in a question and allowed, by call
+
+	held     []string    // entries that came at once and may go on
+	due      time.Time   // when they are complete, unless more comes
+	settling *time.Timer // runs settle then
 }
 
 // reply is an answer's line, or why there is none.
@@ -93,10 +126,14 @@ func New(c Config) *Face {
 	if c.Lines <= 0 {
 		c.Lines = 40
 	}
-	return &Face{
-		c: c, s: &screen{w: c.Out, look: lookOf(c)},
+	f := &Face{
+		c: c, s: &screen{w: c.Out, look: lookOf(c)}, first: c.First,
 		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
+	if c.Terminal {
+		f.s.cols = c.Width
+	}
+	return f
 }
 
 // Run reads lines and has them handled until the input ends, the runtime yields
@@ -113,6 +150,9 @@ func (f *Face) Run(ctx context.Context, rt Runtime) error {
 		f.rt = nil
 		f.mu.Unlock()
 	}()
+	i := f.info()
+	f.known = state{string(i.Mode), i.Model, i.Effort}
+	f.begin()
 	f.startReading()
 	for {
 		line, err := f.next(ctx)
@@ -129,6 +169,35 @@ func (f *Face) Run(ctx context.Context, rt Runtime) error {
 			}
 			return err
 		}
+	}
+}
+
+// begin enters the prompt that was given beforehand, in the first Run.
+func (f *Face) begin() {
+	first := strings.TrimRight(f.first, "\r\n")
+	f.first = ""
+	if isBlank(first) {
+		return
+	}
+	f.s.first(first)
+	f.mu.Lock()
+	f.kept = append([]string{first}, f.kept...)
+	f.mu.Unlock()
+}
+
+func (f *Face) info() Info {
+	if f.c.Info == nil {
+		return Info{}
+	}
+	return f.c.Info()
+}
+
+// place is what advice depends on.
+func (f *Face) place() gist.Place {
+	i := f.info()
+	return gist.Place{
+		Line: true, Profile: i.Profile, Model: i.Model, KeySource: i.KeySource,
+		BaseURL: i.BaseURL, BaseURLSource: i.BaseURLSource, NoSave: i.NoSave,
 	}
 }
 
@@ -212,7 +281,10 @@ func (f *Face) once(ctx context.Context, rt Runtime, line string) (again bool, e
 	f.mu.Lock()
 	f.cancel, f.busy = cancel, true
 	f.mu.Unlock()
-	ran, ended := f.follow(rt.Handle(run, line))
+	f.said = ""
+	p := f.watch(line)
+	ran, ended := f.follow(rt.Handle(run, line), p)
+	p.end()
 	f.s.streamed()
 	stopped := run.Err() != nil
 	left := f.idle()
@@ -224,22 +296,46 @@ func (f *Face) once(ctx context.Context, rt Runtime, line string) (again bool, e
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case ended != nil && !(stopped && isCancel(ended)):
-		f.s.problem(ended.Error())
+		f.s.problem(withAdvice(ended.Error(), gist.Advice(ended, f.place())))
 	}
 	if len(left) > 0 && stopped {
-		f.s.line(f.s.dim("what you typed meanwhile goes to the model with your next line"))
+		f.s.dimmed("what you typed meanwhile goes to the model with your next line")
 	}
 	return len(left) > 0 && !stopped && (line != "" || ran), nil
 }
 
+// watch starts the signs of life of a run; nil without a terminal. /continue
+// asks the model without a word.
+func (f *Face) watch(line string) *pulse {
+	if !f.c.Terminal {
+		return nil
+	}
+	p := newPulse(f.sign, f.s.shown)
+	if name, _, _ := slash.Parse(strings.TrimSpace(line)); name == "continue" {
+		p.ask()
+	}
+	return p
+}
+
+// sign shows a sign of life, unless a question is open: nothing may come
+// between it and its answer.
+func (f *Face) sign(t string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.question == nil {
+		f.s.dimmed(t)
+	}
+}
+
 // follow shows the events of a run. ran says that the model was asked.
-func (f *Face) follow(run iter.Seq2[oh.Envelope, error]) (ran bool, ended error) {
+func (f *Face) follow(run iter.Seq2[oh.Envelope, error], p *pulse) (ran bool, ended error) {
 	for env, err := range run {
 		if err != nil {
 			return ran, err
 		}
 		f.note(env.Event)
-		f.s.event(f.c, env.Event)
+		p.event(env.Event)
+		f.show(env.Event)
 		if _, ok := env.Event.(oh.RunDone); ok {
 			ran = true
 		}
@@ -256,6 +352,7 @@ func (f *Face) idle() (left []string) {
 	defer f.mu.Unlock()
 	f.cancel, f.model = nil, false
 	left, f.steered = f.steered, nil
+	clear(f.approved)
 	return left
 }
 
@@ -322,36 +419,5 @@ func (f *Face) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
-	}
-}
-
-// startReading starts the goroutine that owns the input.
-func (f *Face) startReading() { f.read.Do(func() { go f.readLines() }) }
-
-// route takes one line to where it belongs: the open question, the run that is
-// going, or the prompt.
-func (f *Face) route(line string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.armed = false
-	blank := strings.TrimSpace(line) == ""
-	switch {
-	case f.question != nil:
-		f.answer(reply{line: line})
-	case blank && f.busy:
-	case blank:
-		f.s.prompt()
-	case f.busy && f.model && f.rt != nil && !isCommand(line):
-		f.steered = append(f.steered, line)
-		f.rt.Enqueue(line)
-		f.s.line(f.s.dim("noted: the model reads it after this step"))
-	case f.busy:
-		f.kept = append(f.kept, line)
-		f.s.line(f.s.dim("kept for when this is done"))
-	default:
-		f.kept = append(f.kept, line)
-		f.busy = f.rt != nil
-		f.s.entered()
-		f.signal()
 	}
 }

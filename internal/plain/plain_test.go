@@ -199,7 +199,7 @@ func TestInterrupt(t *testing.T) {
 	s.expect("noted")
 	s.face.Interrupt()
 	s.expect("stopping\n")
-	s.expect("stopped; what was done so far is kept\n")
+	s.expect("stopped; what was done so far is kept. /continue goes on, or type on\n")
 	s.expect("goes to the model with your next line\n› ")
 	s.face.Interrupt()
 	s.expect("press ctrl-c again to leave, or type on\n› ")
@@ -237,13 +237,14 @@ func TestEvents(t *testing.T) {
 	}
 	failed := done("bash", oh.Output{Command: "go test", Text: "1\n2\n3\n4\n5\n6\n7\n", Exit: 1})
 	failed.IsError, failed.Duration = true, 1234567890
-	denied := oh.ToolDone{Tool: "ls", Content: oh.Blocks{oh.Text{Text: "no"}}, IsError: true, Cause: oh.CauseDenied}
+	denied := oh.ToolDone{Tool: "ls", Content: oh.Blocks{oh.Text{Text: "no"}, oh.Text{Text: "[for the model]", Context: true}}, IsError: true, Cause: oh.CauseDenied}
 	events := []oh.Event{
 		oh.MessageDone{Message: oh.Message{Content: oh.Blocks{oh.Text{Text: "whole\x1b]0;t\x07"}}}},
 		oh.TextDelta{Text: "void"},
 		oh.Retrying{Attempt: 2, Of: 4, After: 2e9, Reason: "anthropic: 529", Discard: true},
 		oh.ToolStarted{ID: "c", Tool: "bash", Input: []byte(`{"command":"go\ntest"}`)}, failed, denied,
 		done("edit_file", oh.Diff{Path: "/w/a.go", Unified: diff, Added: 1, Removed: 1}),
+		done("bash", oh.Output{Text: "1\n2\n\n4\n5  \n"}), done("bash", oh.Output{}),
 		done("grep", oh.Count{N: 7, Unit: "match", In: "3 files"}),
 		done("todo_write", oh.Todos{Items: []oh.Todo{{Content: "a", Status: oh.TodoCompleted}, {Content: "b", Status: oh.TodoInProgress}, {Content: "c", Status: oh.TodoPending}}}),
 		oh.Sub{Call: "c", Event: oh.ToolStarted{Tool: "grep", Input: []byte(`{"pattern":"Retry"}`)}},
@@ -256,7 +257,7 @@ func TestEvents(t *testing.T) {
 whole
 
 void
-⚠ anthropic: 529: trying again in 2.0 s (2 of 4); the reply above is void, it begins anew
+⚠ anthropic: 529: trying again in 2 s (2 of 4); the reply above is void, it begins anew
 ● bash go test
 ✗ bash  exit 1, 1.2 s
   … 2 lines above
@@ -273,6 +274,11 @@ void
   -a
   +b
   … 3 lines more
+✓ bash
+  … 2 lines above
+  └ 4
+  └ 5
+✓ bash
 ✓ grep  7 matches in 3 files
 ✓ todo_write  3 items
   [x] a
@@ -286,13 +292,13 @@ fyi
 waiting
 the history is shortened
 mode: plan
-✗ the turn limit (200) is reached (/continue goes on)
+✗ the turn limit (200) is reached. /continue goes on, /continue N for N turns at most
 `
 	var out strings.Builder
 	c := Config{Out: &out, Lines: 3, Dir: "/w", Getenv: env(nil)}
 	f := New(c)
 	for _, e := range events {
-		f.s.event(f.c, e)
+		f.show(e)
 	}
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

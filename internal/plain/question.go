@@ -13,28 +13,59 @@ import (
 )
 
 // question draws what is asked, with all that the answer depends on. A diff or
-// text is cut to n lines; 0 is all.
-func (s *screen) question(q oh.Question, n int) string {
+// text is cut to n lines; 0 is all. Prose is folded; what would run or be
+// written is not, since a break of ours could be taken for one of its own.
+func (s *screen) question(dir string, q oh.Question, n int) string {
 	var b strings.Builder
-	b.WriteByte('\n')
 	title := titleOf(q)
 	if q.Agent != "" {
 		title += " (asked by agent " + visible(q.Agent) + ")"
 	}
-	b.WriteString(title + "\n")
-	b.WriteString(s.subject(q, n))
-	facts := []struct{ name, value string }{
-		{"in", q.Access.Dir}, {"why", q.Reason}, {"rule", q.Rule},
-	}
-	for _, f := range facts {
-		if f.value != "" {
-			b.WriteString(s.dim("  "+f.name+": ") + visible(f.value) + "\n")
+	b.WriteString("\n" + s.fold(title, "  ") + "\n")
+	b.WriteString(s.subject(dir, q, n))
+	why, rule := grounds(q)
+	for _, f := range []struct{ name, value string }{{"in", q.Access.Dir}, {"why", why}, {"rule", rule}} {
+		if f.value == "" {
+			continue
 		}
+		label := "  " + f.name + ":"
+		b.WriteString(s.dim(label) + strings.TrimPrefix(s.fold(label+" "+visible(f.value), "    "), label) + "\n")
 	}
 	if q.Guarded {
-		b.WriteString("  " + s.glyph("⚠") + " asked in every mode, since it can destroy much\n")
+		b.WriteString(s.fold("  "+s.glyph("⚠")+" asked in every mode, since it can destroy much", "    ") + "\n")
 	}
 	return b.String()
+}
+
+// grounds returns why a question is asked and the rule behind it, as far as
+// that says more than the question itself: that the mode asks about every edit
+// or command is known, and a reason that names its rule needs no second line.
+func grounds(q oh.Question) (why, rule string) {
+	why, rule = q.Reason, q.Rule
+	if rule != "" && strings.Contains(why, rule) {
+		rule = ""
+	}
+	if q.Rule != "" || q.Guarded {
+		return why, rule
+	}
+	head, _, byMode := strings.Cut(why, ", which the mode ")
+	if !byMode {
+		return why, rule
+	}
+	if isRoutine(strings.TrimPrefix(head, q.Tool+" ")) {
+		return "", rule
+	}
+	return head, rule
+}
+
+// isRoutine knows what permit says of a call that has nothing special.
+func isRoutine(does string) bool {
+	path, writes := strings.CutPrefix(does, "writes ")
+	switch {
+	case does == "runs a command", does == "may change something", strings.HasPrefix(does, "connects to "):
+		return true
+	}
+	return writes && !strings.Contains(path, ", ") && !strings.Contains(path, " (a link to ")
 }
 
 func titleOf(q oh.Question) string {
@@ -61,22 +92,22 @@ func isDiff(b oh.DisplayBox) bool {
 }
 
 // subject shows the command, the change, the addresses or the arguments.
-func (s *screen) subject(q oh.Question, n int) string {
+func (s *screen) subject(dir string, q oh.Question, n int) string {
 	out := ""
 	if q.Text != "" {
-		out += s.limited(q.Text, n)
+		out += s.limited(q.Text, n, true)
 	}
 	switch d := q.Preview.Display.(type) {
 	case oh.Diff:
-		return out + indent(visible(d.Path)) + s.diff(visible(d.Unified), n)
+		return out + indent(visible(below(dir, d.Path))) + s.diff(visible(d.Unified), n)
 	case oh.Markdown:
-		out += s.limited(d.Text, n)
+		out += s.limited(d.Text, n, true)
 	}
 	switch {
 	case q.Access.Command != "":
 		out += indent(visible(q.Access.Command))
 	case len(q.Input) > 0 && string(q.Input) != "{}":
-		out += s.limited(arguments(q.Input), n)
+		out += s.limited(arguments(q.Input), n, false)
 	}
 	for _, p := range q.Access.Paths {
 		if q.Access.Command == "" && !bytes.Contains(q.Input, []byte(p.Path)) {
@@ -118,10 +149,14 @@ func arguments(input json.RawMessage) string {
 }
 
 // limited shows text in at most n lines and says what is missing.
-func (s *screen) limited(t string, n int) string {
-	lines := strings.Split(strings.TrimRight(visible(t), "\n"), "\n")
+func (s *screen) limited(t string, n int, prose bool) string {
+	t = strings.TrimRight(visible(t), "\n")
+	if prose && s.cols > 0 {
+		t = wrap(t, s.cols-2, "")
+	}
+	lines := strings.Split(t, "\n")
 	if n <= 0 || len(lines) <= n {
-		return indent(strings.Join(lines, "\n"))
+		return indent(t)
 	}
 	return indent(strings.Join(lines[:n], "\n")) +
 		s.dim(fmt.Sprintf("  %s %s more", s.glyph("…"), text.Plural(len(lines)-n, "line"))) + "\n"
@@ -138,20 +173,29 @@ func (s *screen) item(q oh.Question, item oh.Item) string {
 	if item.Header != "" {
 		b.WriteString(s.dim(visible(item.Header)) + "\n")
 	}
-	b.WriteString(visible(item.Question))
+	ask := visible(item.Question)
 	if q.Agent != "" {
-		b.WriteString(" (asked by agent " + visible(q.Agent) + ")")
+		ask += " (asked by agent " + visible(q.Agent) + ")"
 	}
-	b.WriteByte('\n')
+	b.WriteString(s.fold(ask, "  ") + "\n")
 	for i, o := range item.Options {
-		b.WriteString("  " + strconv.Itoa(i+1) + "  " + visible(o.Label))
-		if o.Description != "" {
-			b.WriteString(s.dim(": " + visible(o.Description)))
-		}
-		b.WriteByte('\n')
+		b.WriteString(s.option(i+1, o))
 	}
-	b.WriteString(s.dim(hint(item)) + "\n")
+	b.WriteString(s.dim(s.fold(hint(item), "")) + "\n")
 	return b.String()
+}
+
+// option shows a choice; what it means is secondary.
+func (s *screen) option(n int, o oh.Option) string {
+	label := "  " + strconv.Itoa(n) + "  " + visible(o.Label)
+	if o.Description == "" {
+		return s.fold(label, "     ") + "\n"
+	}
+	whole := s.fold(label+": "+visible(o.Description), "     ")
+	if about, ok := strings.CutPrefix(whole, label); ok {
+		return label + s.dim(about) + "\n"
+	}
+	return whole + "\n"
 }
 
 // visible shows what a person decides about as it is: control and invisible

@@ -5,7 +5,9 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/openharness/oh/internal/gist"
 	"github.com/openharness/oh/internal/text"
 )
 
@@ -69,11 +71,13 @@ func (l look) glyph(sign string) string {
 // is safe for concurrent use; after a failed write it writes nothing more.
 type screen struct {
 	look
+	cols int // prose is broken at words to fit; 0: not at all
 
 	mu    sync.Mutex // guards what follows
 	w     io.Writer
 	open  bool // something stands on the last line
 	clean *text.Cleaner
+	last  time.Time // something was shown
 	err   error
 }
 
@@ -91,6 +95,14 @@ func (s *screen) put(t string) {
 		s.err = fmt.Errorf("write to the screen: %w", err)
 	}
 	s.open = !strings.HasSuffix(t, "\n")
+	s.last = time.Now()
+}
+
+// shown returns when something was shown last.
+func (s *screen) shown() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
 }
 
 func (s *screen) failed() error {
@@ -175,6 +187,24 @@ func (s *screen) entered() {
 	s.open = false
 }
 
+// first shows a prompt that was not typed here as if it were.
+func (s *screen) first(t string) {
+	s.prompt()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(strings.ReplaceAll(text.Clean(t), "\n", "\n"+s.glyph("…")+" ") + "\n")
+}
+
+// fold breaks prose at words to fit the screen; hang begins what goes on.
+func (s *screen) fold(t, hang string) string { return wrap(t, s.cols, hang) }
+
+// dimmed shows secondary prose.
+func (s *screen) dimmed(t string) { s.line(s.dim(s.fold(t, "  "))) }
+
 func (s *screen) problem(t string) {
-	s.line(s.bad(s.glyph("✗") + " " + text.OneLine(text.Clean(t), 4000)))
+	s.line(s.bad(s.fold(s.glyph("✗")+" "+gist.Words(t, 4000), "  ")))
+}
+
+func (s *screen) warning(t string) {
+	s.line(s.fold(s.glyph("⚠")+" "+gist.Words(t, 2000), "  "))
 }

@@ -10,7 +10,92 @@ import (
 	"github.com/openharness/oh/internal/text"
 )
 
-// event shows what a person should see of an event.
+// show shows what a person should see of an event. It is for Run's goroutine.
+func (f *Face) show(e oh.Event) {
+	switch e := e.(type) {
+	case oh.CommandOutput:
+		f.said = e.Text
+	case oh.StateChanged:
+		f.changed(e)
+	case oh.ToolDone:
+		if f.seen(e) {
+			f.s.toolLine(e)
+			return
+		}
+	case oh.RunDone:
+		f.runDone(e)
+	}
+	f.s.event(f.c, e)
+}
+
+// seen reports whether a change was shown, as it was made, in a question.
+func (f *Face) seen(e oh.ToolDone) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was, asked := f.approved[e.ID]
+	delete(f.approved, e.ID)
+	is, ok := e.Display.Display.(oh.Diff)
+	return asked && ok && !e.IsError && is == was
+}
+
+// changed tells of the mode, model and effort what is new and was not said by
+// the command that changed it.
+func (f *Face) changed(e oh.StateChanged) {
+	k := &f.known
+	for _, x := range []struct {
+		name, value string
+		known       *string
+	}{{"mode", string(e.Mode), &k.mode}, {"model", e.Model, &k.model}, {"effort", e.Effort, &k.effort}} {
+		if x.value == "" || x.value == *x.known {
+			continue
+		}
+		*x.known = x.value
+		if !says(f.said, x.value) {
+			f.s.dimmed(x.name + ": " + gist.Words(x.value, 200))
+		}
+	}
+}
+
+// state is what a person knows to hold.
+type state struct{ mode, model, effort string }
+
+// says reports whether a word stands in t.
+func says(t, word string) bool {
+	for w := range strings.FieldsSeq(t) {
+		if strings.Trim(w, ".,:;\"'`()") == word {
+			return true
+		}
+	}
+	return false
+}
+
+// runDone tells why a run ended. Of a failure the error tells more.
+func (f *Face) runDone(e oh.RunDone) {
+	f.s.streamed()
+	switch e.Reason {
+	case oh.ReasonEnd, oh.ReasonFailed:
+		return
+	case oh.ReasonCancelled:
+		f.s.dimmed(gist.Sentence("stopped; what was done so far is kept", gist.ReasonAdvice(e.Reason, f.place())))
+		return
+	default:
+	}
+	why := gist.Reason(e.Reason)
+	if e.Text != "" {
+		why = gist.Words(e.Text, 600)
+	}
+	f.s.problem(withAdvice(why, gist.ReasonAdvice(e.Reason, f.place())))
+}
+
+// withAdvice leaves words that need no advice as they are.
+func withAdvice(t, advice string) string {
+	if advice == "" {
+		return t
+	}
+	return gist.Sentence(t, advice)
+}
+
+// event shows an event that needs nothing but itself.
 func (s *screen) event(c Config, e oh.Event) {
 	switch e := e.(type) {
 	case oh.TextDelta:
@@ -30,17 +115,11 @@ func (s *screen) event(c Config, e oh.Event) {
 	case oh.ErrorEvent:
 		s.problem(e.Message)
 	case oh.Status:
-		s.line(s.dim(text.OneLine(text.Clean(e.Text), 500)))
+		s.dimmed(gist.Words(e.Text, 500))
 	case oh.Compaction:
 		s.compaction(e)
-	case oh.StateChanged:
-		if e.Mode != "" {
-			s.line(s.dim("mode: " + string(e.Mode)))
-		}
 	case oh.CommandOutput:
 		s.line(text.Clean(e.Text))
-	case oh.RunDone:
-		s.runDone(e)
 	}
 }
 
@@ -54,14 +133,20 @@ func (s *screen) message(m oh.Message) {
 func (s *screen) retrying(e oh.Retrying) {
 	broke := s.streaming()
 	s.streamed()
-	t := fmt.Sprintf("%s: trying again in %s (%d of %d)", text.OneLine(text.Clean(e.Reason), 500), gist.Seconds(e.After), e.Attempt, e.Of)
+	t := gist.Retry(e)
 	if broke && e.Discard {
 		t += "; the reply above is void, it begins anew"
 	}
-	s.line(s.glyph("⚠") + " " + t)
+	s.warning(t)
 }
 
 func (s *screen) toolDone(c Config, e oh.ToolDone) {
+	s.toolLine(e)
+	s.result(c, e)
+}
+
+// toolLine says what came of a call.
+func (s *screen) toolLine(e oh.ToolDone) {
 	mark := s.good(s.glyph("✓"))
 	if e.IsError {
 		mark = s.bad(s.glyph("✗"))
@@ -71,7 +156,6 @@ func (s *screen) toolDone(c Config, e oh.ToolDone) {
 		done += s.dim("  " + r)
 	}
 	s.line(done)
-	s.result(c, e)
 }
 
 func (s *screen) result(c Config, e oh.ToolDone) {
@@ -83,27 +167,39 @@ func (s *screen) result(c Config, e oh.ToolDone) {
 		for _, t := range d.Items {
 			s.line("  " + todoMark(t.Status) + " " + text.OneLine(text.Clean(t.Content), c.Width-6))
 		}
+	case oh.Output:
+		if e.IsError {
+			s.tail(c, d.Text, 5)
+		} else {
+			s.tail(c, d.Text, 3)
+		}
 	default:
 		if e.IsError {
-			s.detail(c, e)
+			s.tail(c, said(e.Content), 5)
 		}
 	}
 }
 
-// detail shows the end of a failure's text.
-func (s *screen) detail(c Config, e oh.ToolDone) {
-	const shown = 5
-	said := e.Content.Text()
-	if d, ok := e.Display.Display.(oh.Output); ok {
-		said = d.Text
+// said is the text of a result without what was added for the model.
+func said(content oh.Blocks) string {
+	var parts []string
+	for _, b := range content {
+		if t, ok := b.(oh.Text); ok && !t.Context {
+			parts = append(parts, t.Text)
+		}
 	}
-	lines := strings.Split(strings.TrimSpace(text.Clean(said)), "\n")
-	if hidden := len(lines) - shown; hidden > 0 {
+	return strings.Join(parts, "\n")
+}
+
+// tail shows the last n lines of what a tool said.
+func (s *screen) tail(c Config, t string, n int) {
+	lines := strings.Split(strings.Trim(text.Clean(t), "\n"), "\n")
+	if hidden := len(lines) - n; hidden > 0 {
 		s.line(s.dim("  " + s.glyph("…") + " " + text.Plural(hidden, "line") + " above"))
 		lines = lines[hidden:]
 	}
 	for _, l := range lines {
-		if l != "" {
+		if l = strings.TrimRight(l, " \t"); l != "" {
 			s.line(s.dim("  " + s.glyph("└") + " " + text.Cut(l, max(20, c.Width-4))))
 		}
 	}
@@ -133,14 +229,13 @@ func (s *screen) sub(c Config, e oh.Sub) {
 }
 
 func (s *screen) notice(e oh.Notice) {
-	t := text.OneLine(text.Clean(e.Text), 2000)
 	switch e.Level {
 	case oh.Failure:
-		s.problem(t)
+		s.problem(e.Text)
 	case oh.Warning:
-		s.line(s.glyph("⚠") + " " + t)
+		s.warning(e.Text)
 	default:
-		s.line(s.dim(t))
+		s.dimmed(gist.Words(e.Text, 2000))
 	}
 }
 
@@ -150,29 +245,9 @@ func (s *screen) compaction(e oh.Compaction) {
 		t = "the history is shortened"
 	}
 	if e.Text != "" {
-		t += ": " + text.OneLine(text.Clean(e.Text), 300)
+		t += ": " + gist.Words(e.Text, 300)
 	}
-	s.line(s.dim(t))
-}
-
-func (s *screen) runDone(e oh.RunDone) {
-	s.streamed()
-	switch e.Reason {
-	case oh.ReasonEnd, oh.ReasonFailed: // of a failure the error tells more
-		return
-	case oh.ReasonCancelled:
-		s.line(s.dim("stopped; what was done so far is kept"))
-		return
-	default:
-	}
-	why := e.Text
-	if why == "" {
-		why = "the run ended: " + strings.ReplaceAll(string(e.Reason), "_", " ")
-	}
-	if e.Reason == oh.ReasonMaxTurns || e.Reason == oh.ReasonMaxTokens {
-		why += " (/continue goes on)"
-	}
-	s.problem(why)
+	s.dimmed(t)
 }
 
 // diff draws a unified diff, cut to n lines; 0 is all.
@@ -201,9 +276,11 @@ func (s *screen) diff(unified string, n int) string {
 	return b.String()
 }
 
-// relative shortens a path below dir.
-func relative(dir, path string) string {
-	path = text.OneLine(text.Clean(path), 1000)
+// relative is a path for a line of its own, shortened when it lies below dir.
+func relative(dir, path string) string { return text.OneLine(text.Clean(below(dir, path)), 1000) }
+
+// below shortens a path that lies below dir.
+func below(dir, path string) string {
 	if dir == "" {
 		return path
 	}

@@ -1,7 +1,6 @@
 package print
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -86,13 +85,13 @@ func (n *notes) notice(e oh.Notice) {
 	}
 }
 
-// retrying is for who watches; in a log the last error is enough.
+// retrying tells that a run waits. Frames and events tell it on stdout.
 func (n *notes) retrying(e oh.Retrying) {
 	n.midLine = false
-	if n.live == nil && !n.o.Verbose {
+	if told := n.o.Format == StreamJSON || n.o.Format == Events; told && n.live == nil && !n.o.Verbose {
 		return
 	}
-	n.line("⚠ ", "warning: ", fmt.Sprintf("%s: trying again in %s (%d of %d)", e.Reason, gist.Seconds(e.After), e.Attempt, e.Of))
+	n.warn(gist.Retry(e))
 }
 
 func (n *notes) started(e oh.ToolStarted) {
@@ -152,7 +151,7 @@ func (n *notes) line(glyph, word, s string) {
 	if n.o.ErrTerminal && !n.o.ASCII {
 		head = glyph
 	}
-	s = head + text.OneLine(text.Clean(s), 4000) + "\n"
+	s = head + gist.Words(s, 4000) + "\n"
 	if n.midLine && n.o.ErrTerminal {
 		s = "\n" + s
 	}
@@ -163,80 +162,30 @@ func (n *notes) line(glyph, word, s string) {
 	_, _ = io.WriteString(n.w, s)
 }
 
-const goOn = `Go on with: oh -c -p "continue"`
-
 // end says how the run ended when it did not end well, and what to do.
 func (n *notes) end(o Outcome, t *tally) {
 	n.denials(o.Denials)
+	at := n.place(t)
 	switch {
 	case o.Reason == oh.ReasonEnd:
-	case o.Reason == oh.ReasonFailed || o.Err != nil && o.Reason != oh.ReasonCancelled:
-		n.failed(o)
+	case o.Err != nil && o.Reason != oh.ReasonCancelled:
+		n.fail(gist.Sentence(o.Err.Error(), gist.Advice(o.Err, at)))
 	default:
-		why := reasonText(o.Reason)
+		why := gist.Reason(o.Reason)
 		if t.done != nil && t.done.Text != "" {
-			why = t.done.Text
+			why = gist.Words(t.done.Text, 600)
 		}
-		n.fail(sentence(why) + advice(o.Reason))
+		n.fail(gist.Sentence(why, gist.ReasonAdvice(o.Reason, at)))
 	}
 }
 
-func (n *notes) failed(o Outcome) {
-	if o.Err == nil {
-		n.fail(sentence(reasonText(o.Reason)) + " " + goOn)
-		return
+// place is what advice depends on.
+func (n *notes) place(t *tally) gist.Place {
+	i := &n.o.Info
+	return gist.Place{
+		Profile: t.profile, Model: t.model, KeySource: i.KeySource,
+		BaseURL: i.BaseURL, BaseURLSource: i.BaseURLSource, NoSave: i.NoSave,
 	}
-	n.fail(sentence(o.Err.Error()) + n.errorAdvice(o.Err))
-}
-
-// errorAdvice says what helps against an error of the model service. An
-// unclassified error carries its own advice.
-func (n *notes) errorAdvice(err error) string {
-	e, ok := errors.AsType[*oh.Error](err)
-	if !ok {
-		return ""
-	}
-	switch e.Kind {
-	case oh.KindAuth:
-		if e.Status == 0 {
-			return "" // it was raised here and says what is missing
-		}
-		return " Set another key with: oh auth login " + n.o.Info.Profile
-	case oh.KindQuota:
-		return " Check the account's plan, or choose another profile with --profile"
-	case oh.KindTooLong:
-		return " Begin a new session, or choose a model with a larger window"
-	case oh.KindLimited, oh.KindOverloaded, oh.KindUnavailable:
-		return " Try later. " + goOn
-	default:
-		return ""
-	}
-}
-
-func advice(r oh.Reason) string {
-	switch r {
-	case oh.ReasonMaxTurns:
-		return " " + goOn + " (--max-turns sets the limit)"
-	case oh.ReasonBudget:
-		return " " + goOn + " (--max-budget-usd sets the limit)"
-	case oh.ReasonCancelled, oh.ReasonMaxTokens, oh.ReasonEmptyReply:
-		return " " + goOn
-	case oh.ReasonLoop:
-		return ` Say what to do instead with: oh -c -p "..."`
-	default:
-		return ""
-	}
-}
-
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	switch s[len(s)-1] {
-	case '.', '!', '?':
-		return s
-	}
-	return s + "."
 }
 
 // denials sums up what was refused.

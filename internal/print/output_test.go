@@ -286,3 +286,36 @@ func TestReaderLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestHints: advice depends on what is known of the session, and the words of a
+// run's end are cut after a word.
+func TestHints(t *testing.T) {
+	refused := &oh.Error{Op: "ollama: chat", Kind: oh.KindUnavailable, Err: fmt.Errorf("dial: %w", syscall.ECONNREFUSED)}
+	missing := &oh.Error{Op: "anthropic: messages", Kind: oh.KindInvalid, Status: 404, Err: errors.New("model: opus-10")}
+	tests := []struct {
+		name string
+		s    scenario
+		set  func(*Info)
+		want string
+	}{
+		{"address", scenario{err: refused}, func(i *Info) { i.BaseURL, i.BaseURLSource = "http://127.0.0.1:11434", "OLLAMA_HOST" },
+			"error: " + refused.Error() + ". Is it running at http://127.0.0.1:11434? The address comes from OLLAMA_HOST\n"},
+		{"the model of now", scenario{events: []oh.Event{oh.StateChanged{Model: "opus-10"}}, err: missing}, func(*Info) {},
+			"error: anthropic: messages: 404 invalid: model: opus-10. Check --model (opus-10 was asked for)\n"},
+		{"not saved", scenario{events: []oh.Event{ended(oh.ReasonCancelled, 1, "")}, err: context.Canceled}, func(i *Info) { i.NoSave = true },
+			"error: the run was interrupted.\n"},
+		{"failed without an error", scenario{events: []oh.Event{ended(oh.ReasonFailed, 1, "")}}, func(*Info) {},
+			"error: the run failed. Go on with: oh -c -p \"continue\"\n"},
+		{"long", scenario{events: []oh.Event{ended(oh.ReasonBlocked, 1, strings.Repeat("sixish ", 200))}}, func(*Info) {},
+			"error: " + strings.TrimSpace(strings.Repeat("sixish ", 85)) + "…\n"},
+	}
+	for _, tt := range tests {
+		var out, errs bytes.Buffer
+		o := options(Text, &out, &errs)
+		tt.set(&o.Info)
+		play(t, tt.s, o)
+		if diff := cmp.Diff(tt.want, errs.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}

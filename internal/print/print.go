@@ -56,7 +56,7 @@ type Options struct {
 	ASCII       bool // no glyphs on Err
 	Width       int  // of Err's terminal in columns; 0 is 80
 	Partial     bool // stream-json: stream_event frames too
-	Verbose     bool // say more on Err: info notices, retries
+	Verbose     bool // say more on Err: info notices, and retries in every format
 
 	Info Info
 
@@ -83,6 +83,9 @@ type Info struct {
 	Style                        string // of output; "" is default
 	Version                      string // of this program
 	KeySource                    string // where the key came from; "" is none
+	BaseURL                      string // of the model service, for hints; "" is unknown
+	BaseURLSource                string // who set it, such as OLLAMA_HOST; "" is unknown
+	NoSave                       bool   // the session is not kept: no hint to go on with it
 }
 
 // Server is an MCP server with its status: connected, pending, failed,

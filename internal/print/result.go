@@ -6,6 +6,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/claude"
+	"github.com/openharness/oh/internal/gist"
 )
 
 // resultFrame is the last frame of a run in the json and stream-json formats.
@@ -112,31 +113,7 @@ func errorsOf(o Outcome, t *tally) []string {
 	case t.done != nil && t.done.Text != "":
 		return []string{t.done.Text}
 	}
-	return []string{reasonText(o.Reason)}
-}
-
-// reasonText words a reason for people.
-func reasonText(r oh.Reason) string {
-	switch r {
-	case oh.ReasonMaxTurns:
-		return "the turn limit is reached"
-	case oh.ReasonCancelled:
-		return "the run was interrupted"
-	case oh.ReasonLoop:
-		return "the same failing call came again and again"
-	case oh.ReasonMaxTokens:
-		return "the reply was cut at the output limit each time"
-	case oh.ReasonEmptyReply:
-		return "the model replied with nothing, twice"
-	case oh.ReasonRefusal:
-		return "the model declined to answer"
-	case oh.ReasonBlocked:
-		return "a hook stopped the run"
-	case oh.ReasonBudget:
-		return "the budget is used up"
-	default:
-		return "the run failed"
-	}
+	return []string{gist.Reason(o.Reason)}
 }
 
 // object is raw, or an empty object when there is none.

@@ -112,12 +112,24 @@ func Branch(dir string) (branch string, repo bool) {
 	}
 	if ref, ok := strings.CutPrefix(line, "ref:"); ok {
 		ref = strings.TrimPrefix(strings.TrimSpace(ref), "refs/heads/")
+		if !legalRef(ref) {
+			return "", true
+		}
 		if ref == ".invalid" { // stands in HEAD when references are kept in tables
 			ref = ""
 		}
 		return ref, true
 	}
-	return line[:min(len(line), 12)], true
+	if len(line) < 40 || strings.Trim(line, "0123456789abcdef") != "" {
+		return "", true // no commit: whatever stands there is not for the model
+	}
+	return line[:12], true
+}
+
+// legalRef reports whether git would take it for the name of a branch.
+func legalRef(ref string) bool {
+	return len(ref) <= 250 && !strings.ContainsAny(ref, " ~^:?*[\\\x7f") && !strings.Contains(ref, "..") &&
+		strings.IndexFunc(ref, func(r rune) bool { return r < ' ' }) < 0
 }
 
 // firstLine reads the first line of a regular file, at most 4 kB.

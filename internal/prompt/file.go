@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/openharness/oh/internal/text"
@@ -28,7 +29,12 @@ func openRegular(path string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
-	return os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err == nil {
+		// Some files below /proc look regular and wait all the same.
+		_ = f.SetReadDeadline(time.Now().Add(time.Second))
+	}
+	return f, err
 }
 
 // readText reads a text file as plain text with newlines. patched tells that

@@ -164,6 +164,12 @@ func (g *gather) text(path, real string) (string, bool) {
 		g.full = true
 		return "", false
 	}
+	if g.cfg.Refuse != nil {
+		if why := g.cfg.Refuse(real); why != "" {
+			g.warn("%s: not loaded: %s", path, why)
+			return "", false
+		}
+	}
 	s, patched, err := readText(real)
 	if err != nil {
 		g.warn("%s: not loaded: %v", path, bare(err))

@@ -45,19 +45,23 @@ type Config struct {
 	Base   string // replaces our own words (--system-prompt)
 	Append string // comes last (--append-system-prompt)
 
-	Dir     string    // working directory, absolute
-	Root    string    // project root; "": the git root of Dir, else Dir
-	Home    string    // the person's home: for ~ in imports and for .claude/CLAUDE.md
-	Config  string    // folder of the person's settings, for its CLAUDE.md
-	Managed string    // instruction file of the administrator
-	Trusted bool      // the folder is trusted: imports may lead out of the project
-	Bare    bool      // no instruction files and no context files
-	Date    time.Time // zero: today
-	OS      string    // "": where this runs
-	Arch    string    // "": where this runs
-	Shell   string    // "": found by environment and path
-	Model   string
-	Effort  string // low, medium, high, xhigh
+	Dir     string // working directory, absolute
+	Root    string // project root; "": the git root of Dir, else Dir
+	Home    string // the person's home: for ~ in imports and for .claude/CLAUDE.md
+	Config  string // folder of the person's settings, for its CLAUDE.md
+	Managed string // instruction file of the administrator
+	Trusted bool   // the folder is trusted: imports may lead out of the project
+	// Refuse says why a file, links resolved, must not be read, "" when it may:
+	// what is read goes to a model service. Nil refuses nothing.
+	Refuse func(path string) string
+
+	Bare   bool      // no instruction files and no context files
+	Date   time.Time // zero: today
+	OS     string    // "": where this runs
+	Arch   string    // "": where this runs
+	Shell  string    // "": found by environment and path
+	Model  string
+	Effort string // low, medium, high, xhigh
 
 	Slots  []Slot // of features (skills, agents, servers), in this order, after the environment
 	Memory string // comes after instructions and context files

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package prompt
+
+const nonblock = 0
