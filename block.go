@@ -121,7 +121,7 @@ func (b Blocks) ToolUses() []ToolUse {
 }
 
 // Empty reports whether the blocks say nothing: no call, result, image or
-// document, and no text but white space. Thinking alone counts as empty.
+// document, and no text but white space. Thinking and unknown blocks alone count as empty.
 func (b Blocks) Empty() bool {
 	for _, x := range b {
 		switch x := x.(type) {
@@ -129,7 +129,7 @@ func (b Blocks) Empty() bool {
 			if strings.TrimSpace(x.Text) != "" {
 				return false
 			}
-		case Thinking:
+		case Thinking, Unknown:
 		default:
 			return false
 		}

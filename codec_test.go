@@ -47,7 +47,7 @@ func sampleEvents() []Event {
 		ErrorEvent{Kind: KindQuota, Message: "m"}, Sub{Call: "c1", Event: Sub{Call: "c2", Event: TextDelta{Text: "deep"}}},
 		RunDone{Reason: ReasonEnd, Text: "t", Usage: Usage{OutputTokens: 1}, Turns: 2, Duration: 3, API: 4},
 		SessionStarted{Session: "s", Version: "1", Dir: "/d", Root: "/r", Parent: "p", ParentMessage: "m"},
-		StateChanged{Mode: ModePlan, Profile: "p", Model: "m", Effort: "high", Dir: "/d", Title: "t", System: "sys",
+		StateChanged{Mode: ModePlan, Before: ModeAcceptEdits, Profile: "p", Model: "m", Effort: "high", Dir: "/d", Title: "t", System: "sys",
 			Todos: &[]Todo{{Content: "c", Status: TodoInProgress, ActiveForm: "a"}}, Read: map[string]string{"/a": "h"}},
 		CommandOutput{Command: "cost", Text: "t"},
 		UnknownEvent{Type: "later", Raw: json.RawMessage(`{"type":"later","n":1}`)},

@@ -47,6 +47,7 @@ type tail struct {
 type State struct {
 	Session string
 	Mode    Mode
+	Before  Mode // what plan mode was entered from; "" outside it, or when nothing was before
 	Profile string
 	Model   string
 	Effort  string
@@ -73,11 +74,16 @@ const InterruptedText = "[interrupted] This call did not finish: the run was sto
 // one. A nil past begins empty; an error in it ends Open.
 func Open(log Log, past iter.Seq2[Entry, error]) (*Conversation, error) {
 	c := &Conversation{log: log, ids: map[string]bool{}, reads: map[string]string{}}
+	seen := map[string]bool{}
 	if past != nil {
 		for e, err := range past {
 			if err != nil {
 				return nil, fmt.Errorf("open conversation: %w", err)
 			}
+			if e.ID != "" && seen[e.ID] {
+				continue // a line that is there twice
+			}
+			seen[e.ID] = true
 			c.apply(e.Event)
 		}
 	}
@@ -173,7 +179,14 @@ func (c *Conversation) say(m Message) {
 	c.tail.said = append(c.tail.said, m.Content...)
 }
 
+// LostText stands for a message that should be before a reply and is not there:
+// its line in the log was damaged.
+const LostText = "[A message is missing here: its record was damaged.]"
+
 func (c *Conversation) reply(m Message) {
+	if len(c.tail.calls) == 0 && len(c.tail.said) == 0 {
+		c.say(Message{ID: m.ID + "-lost", Content: Blocks{Text{Text: LostText, Context: true}}})
+	}
 	c.flush()
 	c.msgs = append(c.msgs, m)
 	c.spend(c.state.Profile, m.Model, m.Usage)
@@ -202,9 +215,7 @@ func (c *Conversation) result(e ToolDone) {
 
 func (c *Conversation) change(e StateChanged) {
 	s := &c.state
-	if e.Mode != "" {
-		s.Mode = e.Mode
-	}
+	s.switchMode(e)
 	for _, f := range []struct {
 		to   *string
 		from string
@@ -225,6 +236,23 @@ func (c *Conversation) change(e StateChanged) {
 	}
 	for path, hash := range e.Read {
 		c.reads[path] = hash
+	}
+}
+
+// switchMode remembers what plan mode was entered from, whoever entered it.
+func (s *State) switchMode(e StateChanged) {
+	switch {
+	case e.Mode == "" || e.Mode == ModePlan && s.Mode == ModePlan:
+	case e.Mode == ModePlan:
+		s.Before = s.Mode
+	default:
+		s.Before = ""
+	}
+	if e.Mode != "" {
+		s.Mode = e.Mode
+	}
+	if e.Before != "" && s.Mode == ModePlan {
+		s.Before = e.Before
 	}
 }
 

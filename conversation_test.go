@@ -175,6 +175,37 @@ func TestStateSurvivesReplay(t *testing.T) {
 	}
 }
 
+func TestModeBeforePlan(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		changes []StateChanged
+		mode    Mode
+		before  Mode
+	}{
+		{"entered", []StateChanged{{Mode: ModeFullAuto}, {Mode: ModePlan}}, ModePlan, ModeFullAuto},
+		{"entered twice", []StateChanged{{Mode: ModeDontAsk}, {Mode: ModePlan}, {Mode: ModePlan}}, ModePlan, ModeDontAsk},
+		{"another change in between", []StateChanged{{Mode: ModeAcceptEdits}, {Mode: ModePlan}, {Model: "m"}}, ModePlan, ModeAcceptEdits},
+		{"from the start", []StateChanged{{Mode: ModePlan}}, ModePlan, ""},
+		{"left", []StateChanged{{Mode: ModeFullAuto}, {Mode: ModePlan}, {Mode: ModeDefault}}, ModeDefault, ""},
+		{"handed on", []StateChanged{{Mode: ModePlan, Before: ModeDontAsk}}, ModePlan, ModeDontAsk},
+		{"nothing to hand on", []StateChanged{{Mode: ModeDefault, Before: ModeFullAuto}}, ModeDefault, ""},
+	} {
+		log := &MemoryLog{}
+		conv, _ := Open(log, nil)
+		for _, ch := range c.changes {
+			if err := conv.Append(NewEntry(ch)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if st := conv.State(); st.Mode != c.mode || st.Before != c.before {
+			t.Errorf("%s: mode %q, before %q", c.name, st.Mode, st.Before)
+		}
+	}
+	if !(StateChanged{}).IsZero() || (StateChanged{Before: ModePlan}).IsZero() {
+		t.Error("IsZero does not know Before")
+	}
+}
+
 func TestCompactionReplacesHistory(t *testing.T) {
 	c, _ := Open(&MemoryLog{}, entries(user("u1", "a"), reply("a1", Text{Text: "b"}), user("u2", "c")))
 	_ = c.Append(NewEntry(Compaction{Phase: CompactionDone, History: []Message{
@@ -274,5 +305,25 @@ func TestHistoryIsAlwaysLegal(t *testing.T) {
 				t.Fatalf("round %d cut %d: %s: %v", round, cut, bad, shape(c.Messages()))
 			}
 		}
+	}
+}
+
+// The line of a prompt may be lost or doubled in the log; the history is legal
+// all the same.
+func TestLostAndDoubledLines(t *testing.T) {
+	first := NewEntry(reply("a1", call("x")))
+	c, err := Open(&MemoryLog{}, func(yield func(Entry, error) bool) {
+		for _, e := range []Entry{first, first, NewEntry(done("x", "1")), NewEntry(reply("a2", Text{Text: "b"})), NewEntry(reply("a3", Text{Text: "c"}))} {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"user: " + LostText, "assistant: call x", "user: result x", "assistant: b", "user: " + LostText, "assistant: c"}
+	if d := cmp.Diff(want, shape(c.Messages())); d != "" {
+		t.Errorf("history (-want +got):\n%s", d)
 	}
 }

@@ -244,9 +244,12 @@ type SessionStarted struct {
 
 // StateChanged changes the conversation's state. Only the fields that are set
 // (not zero) change anything; Todos replaces the list when not nil; Read adds
-// content hashes of files that the model has seen, by absolute path.
+// content hashes of files that the model has seen, by absolute path. A change to
+// plan mode remembers the mode that was; Before names another one, for a
+// conversation that begins where a different one was.
 type StateChanged struct {
 	Mode    Mode              `json:"mode,omitempty"`
+	Before  Mode              `json:"before,omitempty"`
 	Profile string            `json:"profile,omitempty"`
 	Model   string            `json:"model,omitempty"`
 	Effort  string            `json:"effort,omitempty"`
@@ -259,7 +262,7 @@ type StateChanged struct {
 
 // IsZero reports whether nothing is changed.
 func (s StateChanged) IsZero() bool {
-	return s.Mode == "" && s.Profile == "" && s.Model == "" && s.Effort == "" && s.Dir == "" && s.Title == "" &&
+	return s.Mode == "" && s.Before == "" && s.Profile == "" && s.Model == "" && s.Effort == "" && s.Dir == "" && s.Title == "" &&
 		s.System == "" && s.Todos == nil && len(s.Read) == 0
 }
 

@@ -26,7 +26,8 @@ const (
 	StopCancelled StopReason = "cancelled"                     // ours: a person stopped the reply
 )
 
-// Cut reports whether the reply was cut off by a limit.
+// Cut reports whether the reply was cut off by a limit, so that its last call
+// may be incomplete.
 func (s StopReason) Cut() bool { return s == StopMaxTokens || s == StopTooLong }
 
 // Message is one turn of one side. ID is unique within a conversation. Model,

@@ -44,6 +44,7 @@ type Call struct {
 type Env struct {
 	Dir       string    // the conversation's working directory, absolute
 	Mode      Mode      // the permission mode now
+	Before    Mode      // what plan mode was entered from; see [State]
 	Reads     ReadLog   // what the model has seen of which file
 	Asker     Asker     // nil: nobody to ask
 	Artifacts Artifacts // nil: long output is cut and the rest is lost, which is said

@@ -39,7 +39,7 @@ func (r *run) ask() (oh.Message, error) {
 		}
 		wait, again := r.cfg.Retry.next(try, err)
 		if !again {
-			return oh.Message{}, err
+			return oh.Message{}, r.cfg.Retry.gaveUp(err)
 		}
 		r.emitRetry(try, wait, err, shown != "")
 		if err := sleep(r.ctx, wait); err != nil {
@@ -69,6 +69,14 @@ func (c Retry) next(try int, err error) (time.Duration, bool) {
 	}
 	wait += time.Duration(rand.Int64N(int64(wait)/4 + 1))
 	return max(wait, e.After), true
+}
+
+// gaveUp says why no attempt follows, where the error itself does not.
+func (c Retry) gaveUp(err error) error {
+	if e, ok := errors.AsType[*oh.Error](err); ok && e.Retryable() && e.After > c.MaxAfter {
+		return fmt.Errorf("%w (the service asks to wait %v)", err, e.After.Round(time.Second))
+	}
+	return err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -158,6 +158,7 @@ func (r *run) env() *oh.Env {
 	return &oh.Env{
 		Dir:       st.Dir,
 		Mode:      st.Mode,
+		Before:    st.Before,
 		Reads:     r.conv,
 		Asker:     r.cfg.Asker,
 		Artifacts: r.cfg.Artifacts,

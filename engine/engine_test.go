@@ -840,3 +840,21 @@ func TestCancelWhileTheRequestFails(t *testing.T) {
 		t.Errorf("%v, %v", kinds(events), err)
 	}
 }
+
+func TestPausesEnd(t *testing.T) {
+	var turns []ohtest.Turn
+	for range 11 {
+		turns = append(turns, ohtest.Turn{Parts: []ohtest.Part{ohtest.Text("wait"), ohtest.Stop(oh.StopPause)}})
+	}
+	b := setUp(t, nil, turns...)
+	if events, err := b.run("go"); err != nil || reason(events) != oh.ReasonMaxTokens || len(b.prov.Requests()) != 11 {
+		t.Errorf("%v, %v", kinds(events), err)
+	}
+}
+
+func TestFullWindowIsNotAskedAgain(t *testing.T) {
+	b := setUp(t, nil, ohtest.Turn{Parts: []ohtest.Part{ohtest.Text("so far"), ohtest.Stop(oh.StopTooLong)}})
+	if events, err := b.run("go"); oh.KindOf(err) != oh.KindTooLong || reason(events) != oh.ReasonFailed {
+		t.Errorf("%v, %v", kinds(events), err)
+	}
+}

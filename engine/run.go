@@ -10,9 +10,12 @@ import (
 	"github.com/openharness/oh"
 )
 
-// maxCuts is how many replies in a row may be cut at the output limit and
-// still be continued.
-const maxCuts = 3
+// How many replies in a row may be cut at the output limit, or paused by the
+// service, and still be continued.
+const (
+	maxCuts   = 3
+	maxPauses = 10
+)
 
 // run is one run of one conversation. Its methods are called from the run's
 // goroutine only, unless they say otherwise.
@@ -34,6 +37,7 @@ type run struct {
 	usage    oh.Usage
 	turns    int
 	cuts     int
+	pauses   int
 	empties  int
 	stopHook bool // a stop hook made this run go on
 	reactive bool // a compaction for a request that was too long has been tried
@@ -230,6 +234,8 @@ func (r *run) answer(msg oh.Message) end {
 	}
 	calls := msg.Content.ToolUses()
 	switch {
+	case msg.Stop == oh.StopTooLong:
+		return r.full(calls)
 	case msg.Stop.Cut():
 		return r.cut(calls)
 	case msg.Stop == oh.StopRefusal:
@@ -238,13 +244,16 @@ func (r *run) answer(msg oh.Message) end {
 		}
 		return refusal
 	case len(calls) > 0:
-		r.cuts = 0
+		r.cuts, r.pauses = 0, 0
 		return r.runCalls(calls)
 	case msg.Stop == oh.StopPause:
+		if r.pauses++; r.pauses > maxPauses {
+			return end{reason: oh.ReasonMaxTokens, text: fmt.Sprintf("The service paused the reply %d times in a row.", r.pauses)}
+		}
 		r.emit(oh.Status{Text: "The service paused the reply; asking it to go on."})
 		return r.say(oh.FromHarness, oh.Blocks{oh.Text{Text: wordPaused, Context: true}})
 	}
-	r.cuts = 0
+	r.cuts, r.pauses = 0, 0
 	return end{}
 }
 
@@ -259,6 +268,8 @@ func (r *run) empty(msg oh.Message) end {
 		return failed(err)
 	case msg.Stop == oh.StopRefusal:
 		return refusal
+	case msg.Stop == oh.StopTooLong:
+		return r.full(nil)
 	case msg.Stop.Cut():
 		return r.cut(nil)
 	}
@@ -286,6 +297,15 @@ func (r *run) cut(calls []oh.ToolUse) end {
 		return end{}
 	}
 	return r.say(oh.FromHarness, oh.Blocks{oh.Text{Text: wordCutText, Context: true}})
+}
+
+// full handles a reply that ended because the context window is full: asking
+// again with a longer history cannot help.
+func (r *run) full(calls []oh.ToolUse) end {
+	if err := r.refuseAll(calls, oh.CauseInvalid, wordCutCall); err != nil {
+		return failed(err)
+	}
+	return failed(&oh.Error{Op: "the reply", Kind: oh.KindTooLong, Err: errors.New("the model's context window is full")})
 }
 
 // refuseAll answers calls without running them.

@@ -1,8 +1,8 @@
 // Package ohtest tests what is built on the engine without a real model: a
 // scripted model in process ([Provider]), one behind real HTTP ([Server]), the
-// checks that both of them make of every request, and a fake tool ([Tool]).
-// It depends on no test framework and can be used by programs too; command
-// modelserver is one.
+// checks that both of them make of every request, a fake tool ([Tool]) and a
+// check of real ones ([CheckTool]). It depends on no test framework and can be
+// used by programs too; command modelserver is one.
 //
 // It guarantees that an illegal request never passes unnoticed: it is refused
 // as a real service would refuse it, and fails the test. So a test that only
@@ -41,8 +41,9 @@
 // # Checks
 //
 // [Check] holds a body to the rules of its wire, [CheckRequest] an [oh.Request]
-// to those of package oh, and [CheckTool] the schema of a tool to what all
-// services take. A [Violation] names its rule: json, utf8, surrogate,
+// to those of package oh, and [CheckSpec] the schema of a tool to what all
+// services take. [CheckTool] runs a tool in a watched folder and holds it to the
+// contract of [oh.Tool]. A [Violation] names its rule: json, utf8, surrogate,
 // duplicate-key (the body as such); unknown-field, field-type, model,
 // max-tokens, stream, thinking-type, thinking-budget, cache-marks, cache-type
 // (the request); messages-empty, role, role-order, role-last, content-empty,
@@ -50,9 +51,9 @@
 // call-input, call-unanswered, result-orphan, result-duplicate, result-order
 // (calls); signature, thinking-last, reasoning-empty, reasoning-foreign,
 // reasoning-missing (reasoning); image-type, image-data, image-size, document
-// (media); tool-name, tool-duplicate, schema (tools); and for servers method,
-// content-type, version, auth, and script, which means that the script has no
-// turn for the request. [Rules] relaxes some of them.
+// (media); tool-name, tool-duplicate, schema (tools); those that CheckTool
+// lists; and for servers method, content-type, version, auth, and script, which
+// means that the script has no turn for the request. [Rules] relaxes some of them.
 //
 // The rules are those of the public services, and stricter where a lenient
 // service would hide a mistake: roles must alternate though services merge

@@ -49,9 +49,9 @@ func CheckRequest(req *oh.Request) []Violation {
 	return c.found
 }
 
-// CheckTool holds what the model is told about a tool to the rules of the
+// CheckSpec holds what the model is told about a tool to the rules of the
 // services: a legal name, a description, and a schema that all of them take.
-func CheckTool(spec oh.ToolSpec) []Violation {
+func CheckSpec(spec oh.ToolSpec) []Violation {
 	c := &vocabulary{}
 	where := "tool " + text.Cut(spec.Name, 80)
 	c.text(where+".description", spec.Description)

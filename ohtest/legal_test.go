@@ -88,22 +88,22 @@ func TestCheckRequest(t *testing.T) {
 	}
 }
 
-func TestCheckTool(t *testing.T) {
+func TestCheckSpec(t *testing.T) {
 	type in struct {
 		Path string   `json:"path"`
 		Tags []string `json:"tags,omitempty"`
 	}
 	spec := oh.NewTool(oh.ToolDef[in]{Name: "read", Doc: "Reads."}).Spec()
-	if found := CheckTool(spec); len(found) > 0 {
+	if found := CheckSpec(spec); len(found) > 0 {
 		t.Error(describe(found))
 	}
 	none := oh.NewTool(oh.ToolDef[struct{}]{Name: "now", Doc: "Tells the time."}).Spec()
-	if found := CheckTool(none); len(found) > 0 {
+	if found := CheckSpec(none); len(found) > 0 {
 		t.Error(describe(found))
 	}
 	spec.Description = ""
 	spec.Name = strings.Repeat("x", 65)
-	found := CheckTool(spec)
+	found := CheckSpec(spec)
 	if len(found) != 2 || found[0].Rule != "blank-text" || found[1].Rule != "tool-name" {
 		t.Errorf("got %v", found)
 	}

@@ -66,7 +66,7 @@ func TestTool(t *testing.T) {
 	if _, err := runTool(t, tool, "c2", `{}`); !errors.Is(err, no) || len(tool.Calls()) != 1 {
 		t.Errorf("refused: %v", err)
 	}
-	if found := CheckTool(tool.Spec()); len(found) > 0 {
+	if found := CheckSpec(tool.Spec()); len(found) > 0 {
 		t.Error(describe(found))
 	}
 }

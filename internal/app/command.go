@@ -273,7 +273,7 @@ func (r *Runtime) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.change(oh.StateChanged{Mode: st.Mode, Profile: st.Profile, Model: st.Model, Effort: st.Effort}); err != nil {
+	if err := r.change(oh.StateChanged{Mode: st.Mode, Before: st.Before, Profile: st.Profile, Model: st.Model, Effort: st.Effort}); err != nil {
 		return err
 	}
 	return r.renderPrompt(ctx)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"strings"
 	"syscall"
@@ -38,6 +39,8 @@ func run(args []string, in *os.File, out, errOut io.Writer) int {
 		fmt.Fprintln(out, Version)
 		return exitOK
 	}
+	// The HTTP library tells of odd answers there, with pieces of them.
+	log.SetOutput(io.Discard)
 	p := &program{inv: parseInvocation(args, getenv), in: in, out: out, errOut: errOut}
 	p.signals = watchSignals()
 	defer p.signals.stop()

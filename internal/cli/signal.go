@@ -7,7 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
+
+// patience is how long the program may take to end after a signal.
+const patience = 8 * time.Second
 
 // signals turns SIGINT and SIGTERM into the end of a context, and a second one
 // into the end of the program.
@@ -66,6 +70,9 @@ func (s *signals) take(sig os.Signal) {
 		os.Exit(128 + int(num))
 	}
 	s.cancel()
+	// Tools end within their grace. What then still waits is a reader of stdout
+	// that does not read; it must not hold the program.
+	time.AfterFunc(patience, func() { os.Exit(128 + int(num)) })
 }
 
 // interrupts sets what SIGINT does in place of ending the program; nil sets it

@@ -86,7 +86,7 @@ func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done
 		case err != nil:
 			return false, blame(s, err)
 		case a.stopped:
-			return true, nil
+			return a.complete(), ended(s, a, io.EOF)
 		}
 	}
 }

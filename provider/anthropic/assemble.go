@@ -135,6 +135,9 @@ func (a *assembler) feed(name, data []byte) error {
 	}
 	switch ev.Type {
 	case "message_start":
+		if len(a.slots) > 0 {
+			return errors.New("the reply began a second time")
+		}
 		if ev.Message != nil {
 			a.begin(ev.Message)
 		}
@@ -210,8 +213,8 @@ func (a *assembler) start(index int, raw json.RawMessage) error {
 	if b.Type == "" {
 		return fmt.Errorf("content block %d has no type", index)
 	}
-	if s := a.slot(index); s != nil {
-		s.closed = true
+	if a.slot(index) != nil {
+		return fmt.Errorf("content block %d began a second time", index)
 	}
 	s := &slot{index: index, kind: b.Type, raw: raw, id: b.ID, name: b.Name, input: b.Input, call: a.calls}
 	a.slots = append(a.slots, s)
@@ -321,6 +324,9 @@ func (a *assembler) add(s *slot, what, piece string) {
 // complete reports whether nothing of the reply is missing although
 // message_stop did not come.
 func (a *assembler) complete() bool {
+	if a.stop == "" {
+		return false // also with message_stop: nobody said why the reply ended
+	}
 	if a.stopped {
 		return true
 	}
@@ -329,7 +335,7 @@ func (a *assembler) complete() bool {
 			return false
 		}
 	}
-	return a.stop != ""
+	return true
 }
 
 // whole takes a reply that came as one JSON text.

@@ -366,6 +366,9 @@ func (a *assembler) call(d *callDelta) {
 		name, args = d.Function.Name, d.Function.args()
 	}
 	c := a.find(d)
+	if c != nil && c.repeated(d, name, args) {
+		return
+	}
 	if c == nil || c.over(d, name, args) {
 		if name == "" && args == "" && d.ID == "" {
 			return
@@ -402,6 +405,13 @@ func (a *assembler) find(d *callDelta) *call {
 		}
 	}
 	return nil
+}
+
+// repeated reports whether a piece tells once more what is known of a complete
+// call: some services send each call whole again at the end.
+func (c *call) repeated(d *callDelta, name, args string) bool {
+	return d.ID != "" && d.ID == c.id && name == c.name && strings.TrimSpace(args) != "" && c.args.Whole() &&
+		strings.TrimSpace(args) == strings.TrimSpace(c.args.String())
 }
 
 // over reports whether a piece begins another call although it looks as if it

@@ -95,6 +95,8 @@ func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done
 		case err != nil:
 			err = ended(s, a, err)
 			return err == nil, err
+		case a.done && a.finish == "":
+			return false, s.Cut() // a proxy ends a stream properly whose source died
 		case a.done:
 			return true, nil
 		case a.finish != "":
@@ -103,8 +105,8 @@ func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done
 	}
 }
 
-// ended judges a stream that is over: without [DONE] it is still complete if it
-// was said why the reply ended.
+// ended judges a stream that is over: it is complete, with or without [DONE], if
+// it was said why the reply ended.
 func ended(s *wire.Stream, a *assembler, err error) error {
 	switch {
 	case oh.KindOf(err) == oh.KindCancelled || a.told:

@@ -108,6 +108,7 @@ func (s *Stream) open(u *url.URL, header http.Header, b *body.Body) error {
 	req.GetBody = func() (io.ReadCloser, error) { return send(), nil }
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Accept-Encoding", "identity")
 	req.Header.Set("User-Agent", "openharness")
 	for _, h := range []http.Header{header, s.link.cfg.Headers} {
 		for name, values := range h {
@@ -121,6 +122,9 @@ func (s *Stream) open(u *url.URL, header http.Header, b *body.Body) error {
 		return s.transport(fmt.Sprintf("no answer from %s", u.Host), err)
 	}
 	s.resp = resp
+	if err := s.decode(); err != nil {
+		return err
+	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return s.refused()
 	}
