@@ -49,13 +49,17 @@ func back(roots []string, old string) string {
 	return refuge(roots, old)
 }
 
-// refuge is where to go when dir is gone: the first root that exists, or the
-// nearest directory above that does.
+// refuge is where to go when dir is gone: the first root that exists; the first
+// one when none does, for it may come back and what is outside is no place to
+// be. Without roots it is the nearest directory above that exists.
 func refuge(roots []string, dir string) string {
 	for _, r := range roots {
 		if isDir(r) {
 			return r
 		}
+	}
+	if len(roots) > 0 {
+		return roots[0]
 	}
 	for !isDir(dir) && filepath.Dir(dir) != dir {
 		dir = filepath.Dir(dir)

@@ -89,8 +89,8 @@ func (r report) notes() []string {
 	case r.exit.Code != 0:
 		add("exit code %d", r.exit.Code)
 	}
-	if n := len(r.exit.Left); n > 0 {
-		add("still running in the background, until the session ends: %s", r.leftText())
+	if len(r.exit.Left) > 0 {
+		add("still running in the background, until the session ends: %s", names(r.exit.Left))
 	}
 	if r.moved != "" {
 		add("%s", r.moved)
@@ -98,11 +98,12 @@ func (r report) notes() []string {
 	return notes
 }
 
-func (r report) leftText() string {
+// names lists processes, the first few.
+func names(all []proc.Process) string {
 	var out []string
-	for i, p := range r.exit.Left {
+	for i, p := range all {
 		if i == mostShown {
-			out = append(out, strconv.Itoa(len(r.exit.Left)-i)+" more")
+			out = append(out, strconv.Itoa(len(all)-i)+" more")
 			break
 		}
 		who := p.Command

@@ -1,4 +1,5 @@
-// Package shell is the tool by which a model runs command lines.
+// Package shell has the tools by which a model runs command lines: bash, and
+// task_output and task_stop for those that it runs in the background.
 //
 // The rule of the working directory: a command starts in the conversation's
 // directory, and the directory in which its shell ends, whatever the exit
@@ -8,6 +9,13 @@
 // cwd of its own changes nothing, whether it changes directory or not. When
 // the conversation's directory no longer exists, nothing is run: the
 // conversation goes back to the first root, and the model is told.
+//
+// A command in the background belongs to the session, has no time limit and
+// changes no directory. It runs until its shell has exited and nobody holds its
+// output any more. What it prints goes to a file, up to 1 GB, and up to 100 kB
+// at its beginning and its end are kept for the next look. When it ends by
+// itself the conversation that started it is told, by its queue: that starts no
+// run.
 //
 // The tool judges no command (a gate does) and bounds its output itself. What
 // commands leave behind is stopped by [proc.Runner.CloseAll].
@@ -38,6 +46,10 @@ const name = "bash"
 type Config struct {
 	Runner *proc.Runner // required
 
+	// Tasks are further tasks that task_output and task_stop serve, such as
+	// those that outlive the session. Nil: there are none.
+	Tasks Tasks
+
 	// Roots returns the directories, absolute, that the conversation may go to,
 	// with all below them; the first is the workspace's own. It is asked at each
 	// command. Nil, or an empty list, allows all directories.
@@ -48,13 +60,30 @@ type input struct {
 	Command     string `json:"command"`
 	CWD         string `json:"cwd,omitempty"`
 	Timeout     int    `json:"timeout_seconds,omitempty" oh:"min=1,max=600,default=600"`
+	Background  bool   `json:"run_in_background,omitempty"`
 	Description string `json:"description,omitempty"`
 }
 
-// New makes the tool bash. It looks for the shell, because the description
+// Tools makes the tools bash, task_output and task_stop, which share the
+// commands that run in the background.
+func Tools(cfg Config) []oh.Tool { return toolsOn(cfg, &store{runner: cfg.Runner}) }
+
+func toolsOn(cfg Config, own *store) []oh.Tool {
+	all := shelf{own}
+	if cfg.Tasks != nil {
+		all = append(all, cfg.Tasks)
+	}
+	return []oh.Tool{newBash(cfg, own), newOutput(all), newStop(all)}
+}
+
+// New makes the tool bash alone. What it runs in the background can be followed
+// by its file only; see [Tools].
+func New(cfg Config) oh.Tool { return newBash(cfg, &store{runner: cfg.Runner}) }
+
+// newBash makes the tool bash. It looks for the shell, because the description
 // names it; when there is none each call says so.
-func New(cfg Config) oh.Tool {
-	t := &tool{cfg}
+func newBash(cfg Config, own *store) oh.Tool {
+	t := &tool{cfg, own}
 	return oh.NewTool(oh.ToolDef[input]{
 		Name:        name,
 		Doc:         describe(cfg.Runner),
@@ -75,7 +104,8 @@ func describe(r *proc.Runner) string {
 }
 
 type tool struct {
-	cfg Config
+	cfg   Config
+	store *store
 }
 
 func (t *tool) roots() []string {
@@ -98,6 +128,9 @@ func (t *tool) prepare(_ context.Context, call *oh.Call, in input) (oh.Action, e
 		Run: func(ctx context.Context, emit func(oh.Event)) (oh.Result, error) {
 			if !at.once && !isDir(at.dir) {
 				return t.lostDir(at.dir, emit), nil
+			}
+			if in.Background {
+				return t.background(ctx, call, in, at)
 			}
 			return t.run(ctx, call, in, at, emit)
 		},

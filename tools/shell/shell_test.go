@@ -322,3 +322,19 @@ func TestNoArtifactStore(t *testing.T) {
 		t.Errorf("got %.300q", text)
 	}
 }
+
+// TestRefuge: a conversation whose directories are all gone stays inside.
+func TestRefuge(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gone := filepath.Join(dir, "gone")
+	if got := refuge([]string{gone, filepath.Join(dir, "too")}, filepath.Join(gone, "sub")); got != gone {
+		t.Errorf("moved to %s", got)
+	}
+	if got := refuge([]string{gone, dir}, filepath.Join(gone, "sub")); got != dir {
+		t.Errorf("moved to %s", got)
+	}
+	if got := refuge(nil, filepath.Join(gone, "sub")); got != dir {
+		t.Errorf("moved to %s", got)
+	}
+}

@@ -13,8 +13,8 @@ func TestParseStat(t *testing.T) {
 		want process
 		ok   bool
 	}{
-		{"42 (sh) S 7 42 41" + tail, process{42, 7, 41, 123456}, true},
-		{"42 (a) b) (c\nd) R 7 42 41" + tail, process{42, 7, 41, 123456}, true},
+		{"42 (sh) S 7 42 41" + tail, process{42, 7, 42, 41, 123456}, true},
+		{"42 (a) b) (c\nd) R 7 42 41" + tail, process{42, 7, 42, 41, 123456}, true},
 		{"42 (sh) Z 7 42 41" + tail, process{}, false},
 		{"42 (sh) S 7", process{}, false},
 		{"", process{}, false},
@@ -85,5 +85,16 @@ func TestMarkersNest(t *testing.T) {
 	value := strings.TrimSpace(out)
 	if !strings.HasPrefix(value, "outer.3:") || !belongs(value, "outer") || !belongs(value, r.id) {
 		t.Errorf("marker %q of %q", value, r.id)
+	}
+}
+
+func TestApart(t *testing.T) {
+	r := newRunner(t, Config{})
+	out := newHeard()
+	p, _ := begin(t, r, Job{Command: "echo ready; read x </dev/tty; sleep 300; :", Out: out})
+	soon(t, out.any)
+	child, ok := look(p.PID())
+	if !ok || child.group != p.PID() || (child.session == p.PID()) != hasTerminal() {
+		t.Errorf("%d is %+v, a terminal: %v", p.PID(), child, hasTerminal())
 	}
 }

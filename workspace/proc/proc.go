@@ -3,15 +3,16 @@
 //
 // What it guarantees, on Linux and macOS unless said otherwise:
 //
-//   - A command gets no terminal: a session of its own, standard input at its
-//     end, no pager, no editor, no password prompt.
+//   - A command gets no terminal: a session of its own (where there is a
+//     terminal; else a process group), standard input at its end, no pager, no
+//     editor, no password prompt.
 //   - Its output is read all the time, in the order of writing, in bounded
 //     memory. [Runner.Run] returns soon after the shell exits, whoever still
 //     holds the output; children that live on can go on printing, unheard.
 //   - On a timeout or a cancelled context the whole tree gets SIGTERM, and
 //     SIGKILL after the grace. [Runner.CloseAll] does that to everything any
-//     command left behind.
-//   - On Linux children are found even when they left the session, by a marker
+//     command left behind, and to what [Runner.Start] has started.
+//   - On Linux children are found even when they left that, by a marker
 //     in their environment (or by their parents). On macOS those that changed
 //     their process group and lost their parent escape. On Windows the tree is
 //     a job object, which nothing leaves; it is ended at once.
@@ -72,12 +73,15 @@ type Runner struct {
 	shell func() (Shell, error)
 	env   func() []string
 
-	drains sync.WaitGroup // of the taps that outlive their command
+	bufs    sync.Pool      // for the taps
+	drains  sync.WaitGroup // of the taps that outlive their command
+	jobsEnd sync.WaitGroup // of what Start has started
 
 	mu     sync.Mutex // guards what follows
 	count  int
 	live   map[int]*tree // running, or with children left behind
 	taps   map[*tap]bool // still draining
+	jobs   map[*Running]bool
 	closed bool
 }
 
@@ -89,6 +93,7 @@ func New(cfg Config) *Runner {
 		id:   strconv.FormatUint(rand.Uint64(), 36),
 		live: map[int]*tree{},
 		taps: map[*tap]bool{},
+		jobs: map[*Running]bool{},
 	}
 	r.shell = sync.OnceValues(func() (Shell, error) { return findShell(cfg.Shell) })
 	r.env = sync.OnceValue(func() []string { return cfg.Environ(os.Environ()) })
@@ -161,11 +166,15 @@ func (r *Runner) CloseAll() {
 		stopAll(r.id, live, r.cfg.Grace)
 	}
 	r.mu.Lock()
+	for p := range r.jobs {
+		p.stop() // its output may be held by what is out of reach
+	}
 	for t := range r.taps {
 		t.close()
 	}
 	r.mu.Unlock()
 	r.drains.Wait()
+	r.jobsEnd.Wait()
 }
 
 // enter claims the next number and with it the marker of a command.

@@ -146,63 +146,6 @@ func TestSyntaxErrorsDoNotShowTheWrapper(t *testing.T) {
 	}
 }
 
-func TestDirectory(t *testing.T) {
-	r := newRunner(t, Config{})
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	odd := "o'd d\n\"x\""
-	for _, d := range []string{"sub", odd} {
-		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sub := filepath.Join(base, "sub")
-	if err := os.Symlink(sub, filepath.Join(base, "link")); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		command, want string
-		gone          bool
-	}{
-		{"true", base, false},
-		{"cd sub", sub, false},
-		{"cd sub && false", sub, false},
-		{"cd sub; exit 3", sub, false},
-		{"set -e; cd sub; false", sub, false},
-		{"set -eu; cd sub; echo $nope", sub, false},
-		{"cd link", sub, false},
-		{"cd sub; pwd() { echo /; }", sub, false},
-		{"(cd sub)", base, false},
-		{"(cd sub; exit 3); true", base, false},
-		{"x=$(cd sub; pwd)", base, false},
-		{"cd sub & wait", base, false},
-		{"cd sub | cat", base, false},
-		{"cd nowhere", base, false},
-		{"cd sub; trap 'echo bye' EXIT", sub, false},
-		{"trap - EXIT; cd sub", sub, false},
-		{"cd sub; exec true", "", false},
-		{"cd sub; kill -9 $$", "", false},
-		{"exec 19>&-; cd sub", "", false},
-		{"cd sub\ncat <<'E'\nit's \"q\"\nE\n", sub, false},
-		{"cd sub; echo 'open", base, false},
-		{"cd sub; sleep 300 >/dev/null 2>&1 &", sub, false},
-		{"cd sub; sleep 300 >/dev/null 2>&1 & cd sub", sub, false},
-		{"cd \"$(printf 'o\\047d d\\n\"x\"')\"", filepath.Join(base, odd), false},
-		{"mkdir d; cd d; rmdir ../d", "", true},
-		{"cd /", "/", false},
-	} {
-		_, exit := sh(t, r, Job{Command: c.command, Dir: base, Track: true})
-		if c.gone {
-			exit.Dir = "" // what a shell says of a lost directory differs
-		}
-		if exit.Dir != c.want || exit.DirGone != c.gone {
-			t.Errorf("%q: in %q (gone %v), want %q (gone %v)", c.command, exit.Dir, exit.DirGone, c.want, c.gone)
-		}
-	}
-}
-
 func TestPlainSh(t *testing.T) {
 	r := newRunner(t, Config{Shell: "/bin/sh"})
 	dir, err := filepath.EvalSymlinks(t.TempDir())

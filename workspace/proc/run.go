@@ -17,10 +17,12 @@ type run struct {
 	cmd    *exec.Cmd
 	tree   *tree
 	tap    *tap
+	stay   bool     // the shell ends where it began
 	end    *os.File // where the shell tells the directory it ends in, or nil
 	begun  time.Time
 	exited chan struct{} // closed once the shell is reaped
 	kept   bool          // children are left
+	whole  bool          // it ends with its output, not with its shell
 }
 
 func (r *Runner) start(job Job) (*run, error) {
@@ -40,13 +42,16 @@ func (r *Runner) start(job Job) (*run, error) {
 		return nil, fmt.Errorf("run a command: %w", err)
 	}
 	defer closeFile(in) // the child has its own
+	env := r.environ(job, marker)
 	track := job.Track && shell.Tracks()
+	stay := track && shell.Kind == Bash && job.Dir != "" && stays(job.Command, env)
+	track = track && !stay
 	cmd := &exec.Cmd{
 		Path: shell.Path, Args: shell.args(job.Command, track),
-		Dir: job.Dir, Env: r.environ(job, marker),
+		Dir: job.Dir, Env: env,
 		Stdout: in, Stderr: in,
 	}
-	x := &run{r: r, n: n, cmd: cmd, tree: newTree(marker), begun: time.Now(), exited: make(chan struct{})}
+	x := &run{r: r, n: n, cmd: cmd, stay: stay, tree: newTree(marker), begun: time.Now(), exited: make(chan struct{})}
 	if track {
 		var told *os.File
 		if x.end, told, err = os.Pipe(); err != nil {
@@ -64,7 +69,7 @@ func (r *Runner) start(job Job) (*run, error) {
 	if !r.keep(n, x.tree) {
 		x.tree.stop(r.cfg.Grace)
 	}
-	x.tap = newTap(out, job.Out)
+	x.tap = newTap(out, job.Out, &r.bufs)
 	go func() {
 		defer close(x.exited)
 		_ = cmd.Wait() // its state says all
@@ -102,18 +107,15 @@ func (*notDir) Unwrap() error { return fs.ErrInvalid }
 // is left of the output.
 func (x *run) wait(ctx context.Context, timeout time.Duration) Exit {
 	var exit Exit
-	var late <-chan time.Time
+	limit := ctx
 	if timeout > 0 {
-		timer := time.NewTimer(timeout)
-		defer timer.Stop()
-		late = timer.C
+		var cancel context.CancelFunc
+		limit, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
 	}
-	select {
-	case <-x.exited:
-	case <-late:
-		exit.TimedOut = !x.over()
-	case <-ctx.Done():
-		exit.Cancelled = !x.over()
+	if !x.await(limit) {
+		exit.Cancelled = ctx.Err() != nil
+		exit.TimedOut = !exit.Cancelled
 	}
 	stopped := exit.TimedOut || exit.Cancelled
 	if stopped {
@@ -127,6 +129,42 @@ func (x *run) wait(ctx context.Context, timeout time.Duration) Exit {
 	}
 	x.settle(&exit)
 	return exit
+}
+
+// await waits for the end of the command. It reports false when limit ended
+// first.
+func (x *run) await(limit context.Context) bool {
+	select {
+	case <-x.exited:
+	case <-limit.Done():
+		if !x.over() {
+			return false
+		}
+	}
+	if !x.whole || x.silent() {
+		return true
+	}
+	// The number of the shell's process is free for others from here on, so
+	// its tree is told by what is known of it now.
+	x.tree.left()
+	select {
+	case <-x.tap.ended:
+		return true
+	case <-limit.Done():
+		return false
+	}
+}
+
+// silent reports whether the output ends within a short while.
+func (x *run) silent() bool {
+	timer := time.NewTimer(linger)
+	defer timer.Stop()
+	select {
+	case <-x.tap.ended:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // over reports whether the shell has been reaped.
@@ -156,13 +194,7 @@ func (x *run) finishOutput() (open bool) {
 	select {
 	case <-x.tap.ended:
 	default:
-		timer := time.NewTimer(linger)
-		defer timer.Stop()
-		select {
-		case <-x.tap.ended:
-		case <-timer.C:
-			open = !x.tap.cut()
-		}
+		open = !x.silent() && !x.tap.cut()
 	}
 	if open {
 		x.r.drain(x.tap)
@@ -190,6 +222,9 @@ func (x *run) settle(exit *Exit) {
 		exit.Signal = signalName(x.cmd.ProcessState)
 	} else {
 		x.kept = true
+	}
+	if x.stay {
+		exit.Dir, exit.DirGone = still(x.cmd.Dir)
 	}
 	if x.end != nil {
 		exit.Dir, exit.DirGone = readDir(x.end)

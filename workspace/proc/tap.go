@@ -27,13 +27,14 @@ type tap struct {
 	taken chan struct{} // closed when out gets no more
 	stop  chan struct{} // closed by close
 	once  sync.Once
+	bufs  *sync.Pool // of *[chunkSize]byte
 
 	mu  sync.Mutex // guards out
 	out io.Writer  // nil once it gets no more
 }
 
-func newTap(pipe *os.File, out io.Writer) *tap {
-	t := &tap{pipe: pipe, out: out, ended: make(chan struct{}), taken: make(chan struct{}), stop: make(chan struct{})}
+func newTap(pipe *os.File, out io.Writer, bufs *sync.Pool) *tap {
+	t := &tap{pipe: pipe, out: out, bufs: bufs, ended: make(chan struct{}), taken: make(chan struct{}), stop: make(chan struct{})}
 	if out == nil {
 		t.out = io.Discard
 	}
@@ -43,7 +44,12 @@ func newTap(pipe *os.File, out io.Writer) *tap {
 
 func (t *tap) read() {
 	defer close(t.ended)
-	buf := make([]byte, chunkSize)
+	chunk, ok := t.bufs.Get().(*[chunkSize]byte)
+	if !ok {
+		chunk = new([chunkSize]byte)
+	}
+	defer t.bufs.Put(chunk)
+	buf := chunk[:]
 	if err := t.readInto(buf); !errors.Is(err, os.ErrDeadlineExceeded) {
 		close(t.taken)
 		return

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 )
@@ -118,8 +119,31 @@ func underTerminal(t *testing.T, repo string) {
 	for _, command := range append(waiting(repo), "ls "+filepath.Join(repo, ".git")) {
 		sh(t, r, Job{Command: command, Track: true})
 	}
+	// With a terminal the tree is a session.
+	leader := strings.Fields(printed(t, r, "cut -d' ' -f1,6 /proc/$$/stat 2>/dev/null || echo 1 1", 0))
+	if len(leader) != 2 || leader[0] != leader[1] {
+		t.Errorf("the shell is no leader of a session: %q", leader)
+	}
+	for _, pid := range pids(t, printed(t, r, "(set -m; trap '' TERM; (echo pid $BASHPID; sleep 300; :) & echo pid $!; wait)", time.Second)) {
+		awaitEnd(t, pid)
+	}
+	left := pids(t, printed(t, r, "sleep 300 >/dev/null 2>&1 & echo pid $!", 0))
+	r.CloseAll()
+	for _, pid := range left {
+		awaitEnd(t, pid)
+	}
 	in := bufio.NewReader(os.Stdin)
 	first, _ := in.ReadString('\n')
 	second, _ := in.ReadString('\n')
 	fmt.Printf("got %q %q\n", first, second)
+}
+
+// printed runs a command and returns what it prints.
+func printed(t *testing.T, r *Runner, command string, timeout time.Duration) string {
+	t.Helper()
+	out, exit := sh(t, r, Job{Command: command, Timeout: timeout})
+	if exit.TimedOut != (timeout > 0) {
+		t.Errorf("%s: %+v", command, exit)
+	}
+	return out
 }

@@ -12,6 +12,9 @@ const (
 	tick        = 5 * time.Millisecond
 )
 
+// apart sets a command apart from this program and its terminal.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
 // processes lists what runs; what has ended and is not reaped is left out.
 func processes() []process {
 	rows, err := unix.SysctlKinfoProcSlice("kern.proc.all")
@@ -32,6 +35,7 @@ func fromRow(row *unix.KinfoProc) process {
 	return process{
 		pid:     int(row.Proc.P_pid),
 		parent:  int(row.Eproc.Ppid),
+		group:   int(row.Eproc.Pgid),
 		session: int(row.Eproc.Pgid),
 		start:   uint64(begun.Sec)*1_000_000 + uint64(begun.Usec),
 	}

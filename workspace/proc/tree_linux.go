@@ -12,6 +12,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// apart sets a command apart from this program and its terminal. That takes a
+// session of its own where there is a terminal. Where there is none a process
+// group does, and is much faster on a busy machine: Linux schedules each new
+// session as a group that begins with no share (sched_autogroup), which makes a
+// short command wait two to three times as long.
+func apart() *syscall.SysProcAttr {
+	if hasTerminal() {
+		return &syscall.SysProcAttr{Setsid: true}
+	}
+	return &syscall.SysProcAttr{Setpgid: true}
+}
+
+// hasTerminal reports whether commands could open the terminal of this
+// program; in doubt they could.
+func hasTerminal() bool {
+	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	return !errors.Is(err, unix.ENXIO)
+}
+
 // processes lists what runs; what has ended and is not reaped is left out.
 func processes() []process {
 	dir, err := os.Open("/proc")
@@ -46,16 +68,17 @@ func parseStat(line string) (process, bool) {
 	if open < 0 || end < open {
 		return process{}, false
 	}
-	const state, parent, session, start = 0, 1, 3, 19
+	const state, parent, group, session, start = 0, 1, 2, 3, 19
 	f := strings.Fields(line[end+1:])
 	if len(f) <= start || f[state] == "Z" || f[state] == "X" {
 		return process{}, false
 	}
 	var p process
-	var errs [4]error
+	var errs [5]error
 	p.pid, errs[0] = strconv.Atoi(strings.TrimSpace(line[:open]))
 	p.parent, errs[1] = strconv.Atoi(f[parent])
 	p.session, errs[2] = strconv.Atoi(f[session])
+	p.group, errs[4] = strconv.Atoi(f[group])
 	p.start, errs[3] = strconv.ParseUint(f[start], 10, 64)
 	return p, errors.Join(errs[:]...) == nil && p.pid > 0
 }

@@ -22,8 +22,9 @@ const (
 // process is a row of the system's table. Together, pid and start name one
 // process for ever.
 type process struct {
-	pid, parent, session int // session is the process group where the system tells no session
-	start                uint64
+	pid, parent    int
+	group, session int // session is the group where the system tells no session
+	start          uint64
 }
 
 // tree is the processes of one command.
@@ -32,14 +33,14 @@ type tree struct {
 	leader int
 
 	mu    sync.Mutex
-	known map[int]uint64 // pid and start of those left behind
+	known map[int]uint64 // pid and start of those left behind; nil while the shell runs
 }
 
 func newTree(marker string) *tree { return &tree{marker: marker} }
 
-// start starts the shell as the leader of a session without a terminal.
+// start starts the shell as the leader of a process group without a terminal.
 func (t *tree) start(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -52,10 +53,15 @@ func (t *tree) alive() bool {
 	return syscall.Kill(-t.leader, 0) != syscall.ESRCH
 }
 
-// members lists the tree while its shell runs or has just ended.
+// members lists the tree. Once left has looked, the leader's number says
+// nothing any more.
 func (t *tree) members() []process {
+	t.mu.Lock()
+	known := t.known
+	t.mu.Unlock()
 	return family(processes(), func(p process) bool {
-		return p.session == t.leader || marked(p.pid, t.marker)
+		start, ok := known[p.pid]
+		return ok && start == p.start || known == nil && (p.group == t.leader || p.session == t.leader) || marked(p.pid, t.marker)
 	})
 }
 
