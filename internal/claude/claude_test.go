@@ -51,7 +51,7 @@ func TestInputBothWays(t *testing.T) {
 			"MultiEdit", `{"file_path":"a","edits":[{"old_string":"x","new_string":"y"},{"file_path":"b","old_string":"1","new_string":"2","replace_all":false}]}`},
 		{"notebook_edit", `{"path":"n.ipynb","cell_index":3,"new_source":"s","cell_type":"code","mode":"insert"}`,
 			"NotebookEdit", `{"notebook_path":"n.ipynb","cell_id":"cell-3","new_source":"s","cell_type":"code","edit_mode":"insert"}`},
-		{"notebook_edit", `{"path":"n.ipynb","cell_index":"a1b2"}`, "NotebookEdit", `{"notebook_path":"n.ipynb","cell_id":"a1b2"}`},
+		{"notebook_edit", `{"path":"n.ipynb","cell_id":"a1b2"}`, "NotebookEdit", `{"notebook_path":"n.ipynb","cell_id":"a1b2"}`},
 		{"glob", `{"pattern":"*.go","root":"/src"}`, "Glob", `{"pattern":"*.go","path":"/src"}`},
 		{"grep", `{"pattern":"x","root":"/s","file_glob":"*.go","case_sensitive":false,"limit":5,"before":1,"after":2,"context":3,"output_mode":"count","type":"go","offset":4,"multiline":true}`,
 			"Grep", `{"pattern":"x","path":"/s","glob":"*.go","-i":true,"head_limit":5,"-B":1,"-A":2,"-C":3,"output_mode":"count","type":"go","offset":4,"multiline":true}`},

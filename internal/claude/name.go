@@ -107,11 +107,24 @@ func (r row) inward(claude string, input json.RawMessage) json.RawMessage {
 		return input
 	}
 	o = translate(o, r.fields, false)
-	if r.ours == teamTool {
+	switch r.ours {
+	case "notebook_edit":
+		o = cellID(o)
+	case teamTool:
 		o = o.without("action")
 		o = append(object{{"action", quote(teamAction(claude))}}, o...)
 	}
 	return o.bytes()
+}
+
+// cellID keeps a cell's id that is no number under the name of the id.
+func cellID(o object) object {
+	if i := o.index("cell_index"); i >= 0 && o.index("cell_id") < 0 {
+		if _, ok := number(o[i].value); !ok {
+			o[i].key = "cell_id"
+		}
+	}
+	return o
 }
 
 // globPattern renames a path that stands alone: our glob takes it for the
