@@ -185,7 +185,7 @@ var notLinked = map[string]string{
 	"github.com/alecthomas/chroma/v2/lexers":     "20 ms at every start",
 	"github.com/charmbracelet/glamour":           "28 ms at every start",
 	"github.com/google/go-cmp/cmp":               "for tests only",
-	"github.com/rogpeppe/go-internal/testscript": "for tests only",
+	"golang.org/x/tools/txtar": "for tests only",
 	"github.com/creack/pty":                      "for tests only",
 }
 

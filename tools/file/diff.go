@@ -19,6 +19,9 @@ const (
 // diff compares two contents of a file for a person. Bytes that are not UTF-8
 // are shown decoded.
 func diff(path string, before, after []byte) oh.Diff {
+	if workspace.Sniff(before, true) == workspace.Binary || workspace.Sniff(after, true) == workspace.Binary {
+		return oh.Diff{Path: path, Unified: fmt.Sprintf("(binary: %d bytes replaced by %d)\n", len(before), len(after))}
+	}
 	a, b := shown(before), shown(after)
 	head := commonLines(a, b)
 	tail := commonTail(a[head:], b[head:])

@@ -48,6 +48,8 @@ func TestApply(t *testing.T) {
 		{"utf16be", "\xfe\xff\x00a", edit{"a", "\U0001F600", false}, "\xfe\xff\xd8\x3d\xde\x00"},
 		{"spaces at line ends", "if x {  \n\ty()\t\n}\n", edit{"if x {\n\ty()\n}", "if x {\n\tz()\n}", false}, "if x {  \n\tz()\n}\n"},
 		{"indentation", "\t\tif x {\n\t\t\ty()\n\t\t}\n", edit{"if x {\n\ty()\n}\n", "if x {\n\ty()\n\tz()\n}\n", false}, "\t\tif x {\n\t\t\ty()\n\t\t\tz()\n\t\t}\n"},
+		{"typographic quotes", "say “a” – x\nb\n", edit{"say \"a\" - x\nb", "say \"a\" - x\nc", false}, "say “a” – x\nc\n"},
+		{"loose, added after an open end", "a \nb", edit{"a\nb", "a\nb\nc", false}, "a \nb\nc"},
 		{"less indentation, last line open", "a\nb", edit{"  a\n  b", "  a\n  c\n  d", false}, "a\nc\nd"},
 	} {
 		out, err := c.e.apply([]byte(c.data))

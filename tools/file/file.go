@@ -1,10 +1,12 @@
-// Package file holds the tools that read and change single files: read_file,
-// write_file and edit_file.
+// Package file holds the tools that read and change files: read_file,
+// write_file and edit_file, and the less common multi_edit, apply_patch,
+// notebook_edit and ls.
 //
 // They do not decide whether a path may be touched; each call declares it. They
 // make sure that a change does what it says and nothing else: bytes that were
 // not named stay as they are (line endings, byte order marks, other encodings,
-// mode, links), and nothing is overwritten that the model has not seen.
+// mode, links), and nothing is overwritten that the model has not seen. A call
+// that changes several files changes all of them or none.
 package file
 
 import (
@@ -26,6 +28,18 @@ var writeDoc string
 //go:embed edit.md
 var editDoc string
 
+//go:embed multi.md
+var multiDoc string
+
+//go:embed patch.md
+var patchDoc string
+
+//go:embed notebook.md
+var notebookDoc string
+
+//go:embed ls.md
+var lsDoc string
+
 // Tools returns read_file, write_file and edit_file on a workspace. A nil
 // workspace has no roots.
 func Tools(ws *workspace.Workspace) []oh.Tool {
@@ -34,6 +48,18 @@ func Tools(ws *workspace.Workspace) []oh.Tool {
 		oh.NewTool(oh.ToolDef[readInput]{Name: "read_file", Doc: readDoc, SelfLimited: true, Prepare: s.read}),
 		oh.NewTool(oh.ToolDef[writeInput]{Name: "write_file", Doc: writeDoc, SelfLimited: true, Prepare: s.write}),
 		oh.NewTool(oh.ToolDef[editInput]{Name: "edit_file", Doc: editDoc, SelfLimited: true, Prepare: s.edit}),
+	}
+}
+
+// More returns multi_edit, apply_patch, notebook_edit and ls on a workspace. A
+// nil workspace has no roots.
+func More(ws *workspace.Workspace) []oh.Tool {
+	s := set{ws}
+	return []oh.Tool{
+		oh.NewTool(oh.ToolDef[multiInput]{Name: "multi_edit", Doc: multiDoc, SelfLimited: true, Prepare: s.multi}),
+		oh.NewTool(oh.ToolDef[patchInput]{Name: "apply_patch", Doc: patchDoc, SelfLimited: true, Prepare: s.patch}),
+		oh.NewTool(oh.ToolDef[notebookInput]{Name: "notebook_edit", Doc: notebookDoc, SelfLimited: true, Prepare: s.notebook}),
+		oh.NewTool(oh.ToolDef[lsInput]{Name: "ls", Doc: lsDoc, SelfLimited: true, Prepare: s.ls}),
 	}
 }
 

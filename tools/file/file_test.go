@@ -24,7 +24,10 @@ type bench struct {
 	env   *oh.Env
 	reads reads
 	tools map[string]oh.Tool
+	space *workspace.Workspace
 }
+
+func (b *bench) ws() *workspace.Workspace { return b.space }
 
 type reads map[string]string
 
@@ -47,9 +50,9 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, dir: root, reads: reads{}, tools: map[string]oh.Tool{}}
+	b := &bench{t: t, dir: root, reads: reads{}, tools: map[string]oh.Tool{}, space: ws}
 	b.env = &oh.Env{Dir: root, Reads: b.reads}
-	for _, tool := range Tools(ws) {
+	for _, tool := range append(Tools(ws), More(ws)...) {
 		b.tools[tool.Spec().Name] = tool
 	}
 	return b
@@ -142,9 +145,9 @@ func has(t *testing.T, text string, parts ...string) {
 }
 
 func TestSpecs(t *testing.T) {
-	for _, tool := range Tools(nil) {
+	for _, tool := range append(Tools(nil), More(nil)...) {
 		s := tool.Spec()
-		for _, v := range ohtest.CheckTool(s) {
+		for _, v := range ohtest.CheckSpec(s) {
 			t.Errorf("%s: %v", s.Name, v)
 		}
 		if n := len(s.Description) + len(s.Schema); n > 800 {
@@ -292,9 +295,11 @@ func TestReadImage(t *testing.T) {
 		}
 	}
 	b.put("wide.png", png(8001, 1))
-	has(t, b.fails("read_file", "path", "wide.png"), "8001 x 1 pixels", "at most 8000")
-	b.put("fat.png", png(1, 1)+strings.Repeat("\x00", maxImageBytes))
-	has(t, b.fails("read_file", "path", "fat.png"), "5,242,906 bytes", "5,242,880")
+	has(t, b.fails("read_file", "path", "wide.png"), "8001 x 1 pixels", "cannot be decoded")
+	b.put("vast.png", png(60000, 60000))
+	has(t, b.fails("read_file", "path", "vast.png"), "60000 x 60000 pixels, too many")
+	b.put("fat.png", png(1, 1)+strings.Repeat("\x00", maxSourceBytes))
+	has(t, b.fails("read_file", "path", "fat.png"), "67,108,890 bytes", "at most 67,108,864")
 }
 
 func TestAccess(t *testing.T) {

@@ -5,11 +5,6 @@ import (
 	"encoding/binary"
 )
 
-const (
-	maxImageBytes = 5 << 20
-	maxImageSide  = 8000 // pixels
-)
-
 // imageType tells an image that models take by its first bytes; "" for
 // anything else.
 func imageType(head []byte) string {

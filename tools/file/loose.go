@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	udiff "github.com/aymanbagabas/go-udiff"
 )
@@ -13,9 +14,9 @@ import (
 const looseLimit = 8 << 20
 
 // loose makes the edit where old_str differs from whole lines of the file only
-// in white space: at the ends of lines, or by the same indentation on all. It
-// must be the only such place. Anything else is refused, with what comes
-// nearest.
+// in white space at the ends of lines, in the form of quotes, dashes and
+// spaces, or by the same indentation on all. It must be the only such place.
+// Anything else is refused, with what comes nearest.
 func (e edit) loose(b *body, old, repl string) (edited, error) {
 	if e.all || strings.TrimSpace(old) == "" || len(b.text) > looseLimit {
 		return edited{}, e.noMatch(b, old)
@@ -27,6 +28,7 @@ func (e edit) loose(b *body, old, repl string) (edited, error) {
 		how  string
 	}{
 		{sameEnds, "when white space at the ends of lines is ignored"},
+		{sameLook, "when typographic quotes, dashes and spaces count as plain ones"},
 		{sameIndent, "when indentation is ignored; new_str was indented like the file"},
 	} {
 		var at []int
@@ -88,6 +90,11 @@ func (l lines) changes(at int, old, repl string, ind indent) []change {
 	if !strings.HasSuffix(old, "\n") {
 		old, repl = old+"\n", repl+"\n"
 	}
+	return l.splice(at, old, repl, ind)
+}
+
+// splice is changes for texts of whole lines; old may be empty.
+func (l lines) splice(at int, old, repl string, ind indent) []change {
 	end := l.start[len(l.start)-1]
 	var out []change
 	for _, x := range udiff.Lines(old, repl) {
@@ -100,6 +107,9 @@ func (l lines) changes(at int, old, repl string, ind indent) []change {
 		c := change{from, to, b.String()}
 		if to == end && !l.closed() {
 			c.new = strings.TrimSuffix(c.new, "\n")
+			if from == to {
+				c.new = "\n" + c.new // the last line is no longer the last
+			}
 		}
 		out = append(out, c)
 	}
@@ -121,6 +131,47 @@ func sameEnds(have, want []string) (indent, bool) {
 		}
 	}
 	return indent{}, true
+}
+
+func sameLook(have, want []string) (indent, bool) {
+	for i := range want {
+		if plainLine(have[i]) != plainLine(want[i]) {
+			return indent{}, false
+		}
+	}
+	return indent{}, true
+}
+
+// plainLine is a line with typographic quotes, dashes and spaces as their
+// plain forms, without white space at its end. Models write one for the other.
+func plainLine(s string) string {
+	ascii := true
+	for i := range len(s) {
+		ascii = ascii && s[i] < utf8.RuneSelf
+	}
+	if ascii {
+		return trimEnd(s)
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == 0x2018 || r == 0x2019 || r == 0x201A || r == 0x201B:
+			b.WriteByte('\'')
+		case r >= 0x201C && r <= 0x201F:
+			b.WriteByte('"')
+		case r >= 0x2010 && r <= 0x2015 || r == 0x2212:
+			b.WriteByte('-')
+		case r == 0xA0 || r >= 0x2000 && r <= 0x200A || r == 0x202F || r == 0x205F || r == 0x3000:
+			b.WriteByte(' ')
+		case r == 0x2026:
+			b.WriteString("...")
+		case r == utf8.RuneError:
+			b.WriteByte(s[i]) // bytes that are no UTF-8 stay apart
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return trimEnd(b.String())
 }
 
 func sameIndent(have, want []string) (indent, bool) {
@@ -172,7 +223,7 @@ func (e edit) noMatch(b *body, old string) error {
 		msg.WriteString(` It holds a backslash and n where the file has a line break.`)
 	}
 	if len(b.text) <= looseLimit {
-		if near := nearest(newLines(b.text), newLines(old)); near != "" {
+		if near := nearest(newLines(b.text), newLines(old), "old_str"); near != "" {
 			msg.WriteString(" The nearest lines are:\n" + near)
 		}
 	}

@@ -13,9 +13,9 @@ const (
 	nearScan  = 20_000 // lines compared letter by letter
 )
 
-// nearest shows the lines of a file that are most like old_str, numbered as
-// read_file does; "" when nothing is like it.
-func nearest(t, old lines) string {
+// nearest shows the lines of a file that are most like some others, which are called
+// by name; numbered as read_file does; "" when nothing is like them.
+func nearest(t, old lines, name string) string {
 	at, same := alike(t.text, old.text)
 	if same == 0 {
 		if at = likest(t.text, old.text); at < 0 {
@@ -31,7 +31,7 @@ func nearest(t, old lines) string {
 	for i := range old.text {
 		if same > 0 && at+i < len(t.text) && t.text[at+i] != old.text[i] {
 			line, _ := workspace.DecodeLine([]byte(old.text[i]))
-			fmt.Fprintf(&b, "Line %d of old_str is the first that differs: %q", i+1, text.Cut(line, 200))
+			fmt.Fprintf(&b, "Line %d of %s is the first that differs: %q", i+1, name, text.Cut(line, 200))
 			break
 		}
 	}

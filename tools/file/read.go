@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/text"
@@ -58,6 +60,7 @@ type reading struct {
 	f    *os.File
 	info fs.FileInfo
 	in   readInput
+	note string // for the result
 }
 
 // run returns the result and the fingerprint of the content.
@@ -69,19 +72,28 @@ func (r reading) run() (oh.Result, string, error) {
 	}
 	whole := err != nil
 	head = head[:n]
-	if kind := imageType(head); kind != "" {
-		return r.image(kind, head)
+	if imageType(head) != "" {
+		return r.image(head)
+	}
+	if isPDF(head) {
+		return r.pdf(head)
 	}
 	set := workspace.Sniff(head, whole)
 	if set == workspace.Binary {
 		return oh.Result{}, "", r.binary(head)
+	}
+	if strings.EqualFold(filepath.Ext(r.p.Path), ".ipynb") && (set == workspace.UTF8 || set == workspace.UTF8BOM) && r.info.Size() <= wholeLimit {
+		return r.notebook(head, set)
 	}
 	return r.text(head, whole, set)
 }
 
 func (r reading) text(head []byte, whole bool, set workspace.Charset) (oh.Result, string, error) {
 	sum := sha256.New()
-	src := io.MultiReader(bytes.NewReader(head), r.f)
+	src := io.Reader(bytes.NewReader(head))
+	if r.f != nil {
+		src = io.MultiReader(src, r.f)
+	}
 	all := whole || r.info.Size() <= wholeLimit
 	if all {
 		src = io.TeeReader(src, sum)
@@ -97,6 +109,9 @@ func (r reading) text(head []byte, whole bool, set workspace.Charset) (oh.Result
 	if all {
 		hash = "sha256:" + hex.EncodeToString(sum.Sum(nil))
 	}
+	if r.note != "" {
+		pg.note(r.note)
+	}
 	if set == workspace.UTF16LE || set == workspace.UTF16BE {
 		pg.note("The file is " + set.String() + ".")
 	}
@@ -106,30 +121,57 @@ func (r reading) text(head []byte, whole bool, set workspace.Charset) (oh.Result
 	return res, hash, nil
 }
 
-func (r reading) image(kind string, head []byte) (oh.Result, string, error) {
-	size := r.info.Size()
-	if size > maxImageBytes {
-		return oh.Result{}, "", fmt.Errorf("%s is an image of %s bytes; at most %s can be shown: make a smaller copy and read that",
-			r.p.Path, text.Number(int(size)), text.Number(maxImageBytes))
-	}
-	rest, err := io.ReadAll(io.LimitReader(r.f, maxImageBytes))
+func (r reading) image(head []byte) (oh.Result, string, error) {
+	data, err := r.all(head, maxSourceBytes, "an image")
 	if err != nil {
-		return oh.Result{}, "", fmt.Errorf("read %s: %w", r.p.Path, err)
+		return oh.Result{}, "", err
 	}
-	data := append(head, rest...)
-	w, h := imageSize(kind, data)
-	if w == 0 || h == 0 {
-		return oh.Result{}, "", fmt.Errorf("%s begins like an %s file, but its width and height are not in it: it is broken or not complete (%s bytes)",
-			r.p.Path, kind, text.Number(len(data)))
+	fit, err := fitImage(oh.Image{Data: data})
+	if err != nil {
+		return oh.Result{}, "", fmt.Errorf("%s is %w", r.p.Path, err)
 	}
-	if w > maxImageSide || h > maxImageSide {
-		return oh.Result{}, "", fmt.Errorf("%s is an image of %d x %d pixels; at most %d a side can be shown: make a smaller copy and read that",
-			r.p.Path, w, h, maxImageSide)
-	}
-	return oh.Result{
-		Content: oh.Blocks{oh.Image{MediaType: kind, Data: data}},
-		Meta:    meta(map[string]any{"path": r.p.Path, "media_type": kind, "width": w, "height": h, "bytes": len(data)}),
+	res := oh.Result{
+		Content: oh.Blocks{fit.image},
+		Meta:    meta(map[string]any{"path": r.p.Path, "media_type": fit.image.MediaType, "width": fit.w, "height": fit.h, "bytes": len(fit.image.Data)}),
 		Display: oh.Count{N: len(data), Unit: "byte", In: r.p.Path},
+	}
+	if fit.note != "" {
+		res.Content = append(res.Content, oh.Text{Text: "[" + fit.note + "]"})
+	}
+	return res, workspace.Hash(data), nil
+}
+
+// all reads the file to its end.
+func (r reading) all(head []byte, limit int, what string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r.f, int64(limit-len(head)+1)))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.p.Path, err)
+	}
+	if data = append(head, data...); len(data) > limit {
+		return nil, fmt.Errorf("%s is %s of %s bytes; at most %s can be read: make a smaller copy and read that",
+			r.p.Path, what, text.Number(int(max(r.info.Size(), int64(len(data))))), text.Number(limit))
+	}
+	return data, nil
+}
+
+// notebook shows a Jupyter notebook. What is none after all is shown as text,
+// with the reason.
+func (r reading) notebook(head []byte, set workspace.Charset) (oh.Result, string, error) {
+	data, err := r.all(head, wholeLimit, "a notebook")
+	if err != nil {
+		return oh.Result{}, "", err
+	}
+	v, err := renderNotebook(data[len(set.Mark()):])
+	if err != nil {
+		r.note = "Shown as text: " + err.Error() + "."
+		r.f = nil
+		return r.text(data, true, set)
+	}
+	n := min(r.in.Limit, max(0, len(v.lines)-r.in.Offset))
+	return oh.Result{
+		Content: v.page(r.in.Offset, r.in.Limit),
+		Meta:    meta(map[string]any{"path": r.p.Path, "lines": n, "first_line": r.in.Offset + 1, "shortened_outputs": v.cut}),
+		Display: oh.Count{N: n, Unit: "line", In: r.p.Path},
 	}, workspace.Hash(data), nil
 }
 
@@ -137,7 +179,7 @@ func (r reading) image(kind string, head []byte) (oh.Result, string, error) {
 func (r reading) binary(head []byte) error {
 	kind := "binary"
 	for _, m := range []struct{ magic, kind string }{
-		{"%PDF-", "PDF"}, {"PK\x03\x04", "ZIP (or a format built on it)"}, {"\x1f\x8b", "gzip"}, {"\x7fELF", "ELF program"},
+		{"PK\x03\x04", "ZIP (or a format built on it)"}, {"\x1f\x8b", "gzip"}, {"\x7fELF", "ELF program"},
 		{"SQLite format 3\x00", "SQLite database"}, {"MZ", "Windows program"}, {"\xcf\xfa\xed\xfe", "Mach-O program"},
 		{"BZh", "bzip2"}, {"\xfd7zXZ", "xz"}, {"\x28\xb5\x2f\xfd", "zstd"}, {"BM", "BMP image"}, {"II*\x00", "TIFF image"}, {"MM\x00*", "TIFF image"},
 		{"OggS", "Ogg media"}, {"\x00asm", "WebAssembly"},
