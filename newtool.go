@@ -53,6 +53,18 @@ type described struct {
 	spec   ToolSpec
 }
 
+// Name is the tool's name without the cost of its schema; see [ToolName].
+func (t *tool[In]) Name() string { return t.def.Name }
+
+// ToolName returns the name of a tool. A tool with a method Name() string is not
+// asked for its schema.
+func ToolName(t Tool) string {
+	if n, ok := t.(interface{ Name() string }); ok {
+		return n.Name()
+	}
+	return t.Spec().Name
+}
+
 func (t *tool[In]) Spec() ToolSpec { return t.schema().spec }
 
 func (t *tool[In]) Prepare(ctx context.Context, call *Call) (Action, error) {
