@@ -101,6 +101,10 @@ func (l *Loaded) members(r row) []Entry {
 		for _, name := range slices.Sorted(maps.Keys(l.Settings.MCPServers)) {
 			add(name, shownJSON(l.Settings.MCPServers[name].JSON))
 		}
+	case "lsp_servers":
+		for _, name := range slices.Sorted(maps.Keys(l.Settings.LSPServers)) {
+			add(name, shownJSON(l.Settings.LSPServers[name].JSON))
+		}
 	case "hooks":
 		events := map[string][]json.RawMessage{}
 		for _, h := range l.Hooks {

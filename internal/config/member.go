@@ -143,21 +143,29 @@ func checkAction(n *node, timeout string) (at string, bad *node, problem string)
 	return "", nil, ""
 }
 
-// mcpServers merges servers by name; a later one replaces an earlier whole.
 func (b *builder) mcpServers(l *layer, n *node) {
+	b.servers(l, n, "mcp_servers", &b.out.Settings.MCPServers)
+}
+
+func (b *builder) lspServers(l *layer, n *node) {
+	b.servers(l, n, "lsp_servers", &b.out.Settings.LSPServers)
+}
+
+// servers merges servers by name; a later one replaces an earlier whole.
+func (b *builder) servers(l *layer, n *node, row string, into *map[string]Raw) {
 	if n.kind != '{' {
-		b.fault(l, "mcp_servers", n, "must be an object of servers, not "+n.what())
+		b.fault(l, row, n, "must be an object of servers, not "+n.what())
 		return
 	}
 	for _, name := range n.keys {
-		key := join("mcp_servers", name)
+		key := join(row, name)
 		v := n.kids[name]
 		if v.kind != '{' {
 			b.fault(l, key, v, "must be an object, not "+v.what())
 			continue
 		}
 		o := l.origin(v)
-		b.out.Settings.MCPServers = put(b.out.Settings.MCPServers, name, Raw{JSON: v.json(), Origin: o})
+		*into = put(*into, name, Raw{JSON: v.json(), Origin: o})
 		b.note(key, o)
 	}
 }

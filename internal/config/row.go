@@ -106,6 +106,8 @@ func rows(s *Settings) []row {
 		{key: "allow_project_skills", ptr: &s.ProjectSkills},
 		{key: "project_skill_dirs", read: (*builder).skillDirs},
 		{key: "mcp_servers", claude: "mcpServers", read: (*builder).mcpServers, list: true},
+		{key: "lsp_servers", claude: "lspServers", read: (*builder).lspServers, list: true},
+		{key: "web.private_hosts", ptr: &s.Web.PrivateHosts},
 		{key: "env", claude: "env", ptr: &s.Env, list: true},
 		{key: "status_line", claude: "statusLine", read: (*builder).statusLine},
 		{key: "api_key_helper", claude: "apiKeyHelper", ptr: &s.APIKeyHelper},

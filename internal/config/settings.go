@@ -28,11 +28,13 @@ type Settings struct {
 	ProjectSkills   bool              `json:"allow_project_skills"` // true
 	SkillDirs       []string          `json:"project_skill_dirs"`   // relative, without ..
 	MCPServers      map[string]Raw    `json:"-"`                    // key mcp_servers
-	Env             map[string]string `json:"env"`                  // for children; see [Loaded.Env]
-	StatusLine      []byte            `json:"-"`                    // JSON; key status_line
-	APIKeyHelper    string            `json:"api_key_helper"`       // a command that prints a key
-	Theme           string            `json:"theme"`                // default
-	OutputStyle     string            `json:"output_style"`         // default
+	LSPServers      map[string]Raw    `json:"-"`                    // key lsp_servers
+	Web             Web               `json:"web"`
+	Env             map[string]string `json:"env"`            // for children; see [Loaded.Env]
+	StatusLine      []byte            `json:"-"`              // JSON; key status_line
+	APIKeyHelper    string            `json:"api_key_helper"` // a command that prints a key
+	Theme           string            `json:"theme"`          // default
+	OutputStyle     string            `json:"output_style"`   // default
 	VimMode         bool              `json:"vim_mode"`
 	VoiceMode       bool              `json:"voice_mode"`
 	FastMode        bool              `json:"fast_mode"`
@@ -145,6 +147,13 @@ type SandboxDocker struct {
 	Memory    string            `json:"memory_limit"`
 	Mounts    []string          `json:"extra_mounts"`
 	Env       map[string]string `json:"extra_env"`
+}
+
+// Web bounds the tools that reach the web.
+type Web struct {
+	// PrivateHosts are names, addresses and prefixes that may be reached
+	// although their address is not public.
+	PrivateHosts []string `json:"private_hosts"`
 }
 
 // Vision is the model that describes images for models that see none.
