@@ -81,6 +81,9 @@ func Servers(raw json.RawMessage) (map[string]Server, error) {
 		if err == nil {
 			err = s.check(builtin[name])
 		}
+		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
+			err = fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("lspServers.%s: %w", name, err)
 		}

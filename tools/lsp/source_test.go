@@ -171,7 +171,7 @@ func TestServers(t *testing.T) {
 		{`{"x":{"command":"x","extensionToLanguage":{"x":"x"}}}`, `lspServers.x: extensionToLanguage: "x" must be an extension with its dot, such as .go`},
 		{`{"x":{"command":"x","extensionToLanguage":{".x":"x"},"transport":"socket"}}`, `lspServers.x: transport "socket" is not supported: only stdio is`},
 		{`{"x":{"command":"x","extensionToLanguage":{".x":"x"},"env":{"A=B":"c"}}}`, `lspServers.x: env: "A=B" cannot be the name of a variable`},
-		{`{"x":{"command":1}}`, "lspServers.x: json: cannot unmarshal number into Go struct field Server.command of type string"},
+		{`{"x":{"command":1}}`, "lspServers.x: command cannot be a number"},
 	}
 	for _, tt := range tests {
 		_, err := Servers(json.RawMessage(tt.in))

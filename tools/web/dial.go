@@ -26,7 +26,7 @@ type PrivateError struct {
 func (e *PrivateError) Error() string {
 	at := ""
 	if e.Addr.IsValid() && e.Addr.String() != e.Host {
-		at = " has the address " + e.Addr.String() + ", which"
+		at = " has the address " + e.Addr.Unmap().String() + ", which"
 	}
 	return fmt.Sprintf("%s%s is not public (%s): the web tools reach public addresses only; for a server of the user's own use a command, such as curl", e.Host, at, e.Why)
 }
