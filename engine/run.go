@@ -119,13 +119,13 @@ func (r *run) loadTools() {
 			return
 		}
 		for _, t := range list() {
-			spec := t.Spec()
-			if _, dup := r.tools[spec.Name]; dup {
+			name := oh.ToolName(t)
+			if _, dup := r.tools[name]; dup {
 				continue // the first one wins: the model sees one tool of a name
 			}
-			r.tools[spec.Name] = t
+			r.tools[name] = t
 			if declare {
-				r.specs = append(r.specs, spec)
+				r.specs = append(r.specs, t.Spec())
 			}
 		}
 	}

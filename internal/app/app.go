@@ -23,6 +23,7 @@ import (
 	"github.com/openharness/oh/internal/prompt"
 	"github.com/openharness/oh/internal/session"
 	"github.com/openharness/oh/internal/slash"
+	"github.com/openharness/oh/tools/lsp"
 	"github.com/openharness/oh/workspace"
 	"github.com/openharness/oh/workspace/proc"
 )
@@ -88,6 +89,7 @@ type Runtime struct {
 	service  *service
 	ws       *workspace.Workspace
 	runner   *proc.Runner
+	servers  *lsp.Pool
 	policy   *permit.Policy
 	scrubbed []string // variables that no child may see
 	inside   []string // the folders inside the border, the workspace's own first
@@ -151,6 +153,9 @@ func (r *Runtime) Close() (err error) {
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
 			_, _ = r.hook.Fire(ctx, r.hookInput(oh.HookSessionEnd))
+		}
+		if r.servers != nil {
+			r.servers.Close()
 		}
 		if r.runner != nil {
 			r.runner.CloseAll()

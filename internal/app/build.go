@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,19 +13,9 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/engine"
 	"github.com/openharness/oh/internal/artifact"
-	"github.com/openharness/oh/internal/auth"
-	"github.com/openharness/oh/internal/claude"
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/permit"
 	"github.com/openharness/oh/internal/prompt"
-	"github.com/openharness/oh/internal/text"
-	"github.com/openharness/oh/tools/ask"
-	"github.com/openharness/oh/tools/file"
-	"github.com/openharness/oh/tools/search"
-	"github.com/openharness/oh/tools/shell"
-	"github.com/openharness/oh/tools/todo"
-	"github.com/openharness/oh/workspace"
-	"github.com/openharness/oh/workspace/proc"
 )
 
 // maxWaitHeadless is how long a service may ask a run to wait when no person is
@@ -135,77 +124,6 @@ func (r *Runtime) connectMCP(context.Context) error { return nil }
 
 // loadHooks is step 7. Without configured hooks there is nothing to fire.
 func (r *Runtime) loadHooks(context.Context) error { return nil }
-
-// makeTools is step 5: the workspace, the policy that guards it, and the tools.
-func (r *Runtime) makeTools(context.Context) error {
-	if err := r.makePolicy(); err != nil {
-		return err
-	}
-	ws, err := workspace.New(workspace.Config{Root: r.paths.Root, Extra: r.roots()[1:],
-		Readable: []string{r.artifactDir()}, Secret: r.policy.Secret, Home: r.paths.Home})
-	if err != nil {
-		return err
-	}
-	r.ws = ws
-	r.scrubbed = auth.Scrub(r.loaded, r.opts.APIKey)
-	r.runner = proc.New(proc.Config{Deny: r.scrubbed, DenyFunc: config.SecretName, Env: childEnv(r.loaded.Settings.Env, r.scrubbed)})
-	tools := slices.Concat(
-		[]oh.Tool{shell.New(shell.Config{Runner: r.runner, Roots: r.roots})},
-		file.Tools(r.ws),
-		search.Tools(r.ws),
-		[]oh.Tool{todo.New(), ask.New()},
-	)
-	return r.selectTools(tools)
-}
-
-// selectTools drops tools that are denied as a whole or not in --tools.
-func (r *Runtime) selectTools(tools []oh.Tool) error {
-	known := map[string]bool{}
-	for _, t := range tools {
-		name := t.Spec().Name
-		known[name] = true
-		if r.policy.ToolDenied(name) || r.opts.OnlyTools && !slices.Contains(r.opts.Tools, name) {
-			continue
-		}
-		r.tools = append(r.tools, t)
-	}
-	for _, rule := range r.loaded.Rules {
-		if name := rule.Text; rule.Scope == config.FlagSet && !strings.ContainsAny(name, "(*") && !strings.HasPrefix(name, "mcp__") &&
-			claude.OurTool(name) == name && !known[name] {
-			if rule.Effect != oh.Allow { // a restriction that restricts nothing
-				return &config.Error{File: "--disallowed-tools", Problem: noTool(name, known)}
-			}
-			r.note(oh.Warning, "--allowed-tools: "+noTool(name, known))
-		}
-	}
-	for _, name := range r.opts.Tools {
-		if !known[name] {
-			return &config.Error{File: "--tools", Problem: noTool(name, known)}
-		}
-	}
-	return nil
-}
-
-func noTool(name string, known map[string]bool) string {
-	msg := fmt.Sprintf("there is no tool named %q", name)
-	if near := text.Nearest(name, slices.Collect(maps.Keys(known))); near != "" {
-		msg += ": did you mean " + near + "?"
-	}
-	return msg + " (oh tool list shows all)"
-}
-
-// childEnv is what the settings add to the environment of commands: not the
-// keys, which are there for the model service.
-func childEnv(env map[string]string, scrubbed []string) []string {
-	var out []string
-	for name, value := range env {
-		if !slices.Contains(scrubbed, name) && !config.SecretName(name) {
-			out = append(out, name+"="+value)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
 
 func (r *Runtime) artifactDir() string { return filepath.Join(r.paths.Data, "tool_artifacts") }
 
@@ -356,6 +274,7 @@ func (r *Runtime) makeEngine(context.Context) error {
 	r.config = engine.Config{
 		Provider:  r.service,
 		Tools:     func() []oh.Tool { return r.tools },
+		Deferred:  func() []oh.Tool { return r.deferred },
 		Gate:      r.policy,
 		Asker:     r.asker(),
 		Hook:      r.hook,

@@ -99,7 +99,7 @@ func (r *Runtime) locate(path string) string {
 
 // readMention reads a file through the tool that the model would use.
 func (h *handling) readMention(path string) (oh.Blocks, error) {
-	i := slices.IndexFunc(h.r.tools, func(t oh.Tool) bool { return t.Spec().Name == "read_file" })
+	i := slices.IndexFunc(h.r.tools, func(t oh.Tool) bool { return oh.ToolName(t) == "read_file" })
 	if i < 0 {
 		return nil, fmt.Errorf("the tool read_file is not available")
 	}

@@ -193,7 +193,7 @@ func (r *Runtime) Info() print.Info {
 		Commands: r.set.Names(), Version: r.opts.Version, KeySource: r.service.keySource, Style: r.loaded.Settings.OutputStyle,
 		BaseURL: r.service.profile.BaseURL, BaseURLSource: r.baseSource(), NoSave: r.file == nil}
 	for _, t := range r.tools {
-		info.Tools = append(info.Tools, t.Spec().Name)
+		info.Tools = append(info.Tools, oh.ToolName(t))
 	}
 	return info
 }

@@ -26,6 +26,7 @@ type service struct {
 	keySource string
 	window    int      // tokens, 0 unless the profile sets it
 	allowed   []string // models that the profile is limited to; nil for all
+	key       string   // for other services of the same vendor; never shown
 	codec     oh.Provider
 	missing   error // why it cannot be used, for a dry run
 }
@@ -50,7 +51,7 @@ func (r *Runtime) openService(ctx context.Context) error {
 	for _, w := range access.Warnings {
 		r.note(oh.Warning, w)
 	}
-	s := &service{profile: access.Profile, keySource: access.Source, window: access.Window, allowed: access.Allowed}
+	s := &service{profile: access.Profile, keySource: access.Source, window: access.Window, allowed: access.Allowed, key: access.Key.Reveal()}
 	if isNoKey {
 		s.missing = err
 	}

@@ -180,13 +180,13 @@ func TestNotImported(t *testing.T) {
 
 // notLinked must not be in the binary at all.
 var notLinked = map[string]string{
-	"testing":                                    "",
-	"net/http/httptest":                          "registers a flag",
-	"github.com/alecthomas/chroma/v2/lexers":     "20 ms at every start",
-	"github.com/charmbracelet/glamour":           "28 ms at every start",
-	"github.com/google/go-cmp/cmp":               "for tests only",
-	"golang.org/x/tools/txtar": "for tests only",
-	"github.com/creack/pty":                      "for tests only",
+	"testing":                                "",
+	"net/http/httptest":                      "registers a flag",
+	"github.com/alecthomas/chroma/v2/lexers": "20 ms at every start",
+	"github.com/charmbracelet/glamour":       "28 ms at every start",
+	"github.com/google/go-cmp/cmp":           "for tests only",
+	"golang.org/x/tools/txtar":               "for tests only",
+	"github.com/creack/pty":                  "for tests only",
 }
 
 func TestNotLinked(t *testing.T) {

@@ -176,7 +176,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 func (p *program) attachments() ([]oh.Block, error) {
 	var out []oh.Block
 	for _, path := range p.flags.images {
-		img, err := loadImage(path)
+		img, err := app.LoadImage(path)
 		if err != nil {
 			return nil, usageError{fmt.Errorf("--image: %w", err)}
 		}
