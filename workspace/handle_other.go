@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,16 +39,20 @@ func (h *handle) openDir(name string) (*handle, error) {
 
 func (h *handle) list() ([]fs.DirEntry, error) { return os.ReadDir(h.dir) }
 
-func (h *handle) open(name string) (*os.File, error) {
+func (h *handle) regular(name string) (r io.ReadCloser, size int64, err error) {
 	full := filepath.Join(h.dir, name)
 	info, err := os.Lstat(full)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &SpecialError{full, Kind(info.Mode())}
+		return nil, 0, &SpecialError{full, Kind(info.Mode())}
 	}
-	return os.Open(full)
+	f, err := os.Open(full)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
 }
 
 func (h *handle) readSmall(name string) []byte { return readSmall(filepath.Join(h.dir, name)) }

@@ -77,32 +77,92 @@ func (h *handle) openDir(name string) (*handle, error) {
 
 func (h *handle) list() ([]fs.DirEntry, error) { return h.f.ReadDir(-1) }
 
-// open opens a file for reading without following a link or waiting.
-func (h *handle) open(name string) (*os.File, error) {
+// regular opens a regular file for reading without following a link or waiting.
+func (h *handle) regular(name string) (r io.ReadCloser, size int64, err error) {
 	const flags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
-	for {
-		fd, err := unix.Openat(int(h.f.Fd()), name, flags, 0)
-		if err == unix.EINTR {
-			continue
-		}
-		full := filepath.Join(h.f.Name(), name)
-		if err != nil {
-			return nil, &fs.PathError{Op: "open", Path: full, Err: err}
-		}
-		return os.NewFile(uintptr(fd), full), nil
+	f := &rawFile{dir: h.f.Name(), name: name}
+	err = retry(func() (err error) {
+		f.fd, err = unix.Openat(int(h.f.Fd()), name, flags, 0)
+		return err
+	})
+	if err != nil {
+		return nil, 0, f.failed("open", err)
 	}
+	var st unix.Stat_t
+	if err = retry(func() error { return unix.Fstat(f.fd, &st) }); err != nil {
+		err = f.failed("stat", err)
+	} else if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFREG {
+		err = &SpecialError{filepath.Join(f.dir, name), Kind(typeBits(uint32(kind)))}
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size, nil
+}
+
+// rawFile is a regular file that is read. An [os.File] asks the poller about
+// each, in vain, which is a third of the calls of a search. It is not for
+// concurrent use.
+type rawFile struct {
+	fd        int
+	dir, name string
+}
+
+// Read implements io.Reader. A file that has to be waited for is an error.
+func (f *rawFile) Read(p []byte) (n int, err error) {
+	err = retry(func() (err error) {
+		n, err = unix.Read(f.fd, p)
+		return err
+	})
+	switch {
+	case err != nil:
+		return 0, f.failed("read", err)
+	case n == 0 && len(p) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (f *rawFile) Close() error {
+	fd := f.fd
+	f.fd = -1
+	return unix.Close(fd)
+}
+
+func (f *rawFile) failed(op string, err error) error {
+	return &fs.PathError{Op: op, Path: filepath.Join(f.dir, f.name), Err: err}
+}
+
+func retry(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// typeBits turns the type of a file that is not regular.
+func typeBits(kind uint32) fs.FileMode {
+	switch kind {
+	case unix.S_IFDIR:
+		return fs.ModeDir
+	case unix.S_IFIFO:
+		return fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		return fs.ModeSocket
+	}
+	return fs.ModeDevice
 }
 
 // readSmall returns the content of a regular file, nil when there is none.
 func (h *handle) readSmall(name string) []byte {
-	f, err := h.open(name)
+	f, _, err := h.regular(name)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxIgnoreFile))
 	if err != nil {
 		return nil

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,22 +35,9 @@ type Entry struct {
 }
 
 // Open opens the regular file for reading, without following a link and
-// without blocking.
-func (e *Entry) Open() (*os.File, fs.FileInfo, error) {
-	f, err := e.dir.open(e.Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &SpecialError{e.Path, Kind(info.Mode())}
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	limitWait(f)
-	return f, info, nil
+// without blocking. size is that of the file, in bytes.
+func (e *Entry) Open() (r io.ReadCloser, size int64, err error) {
+	return e.dir.regular(e.Name)
 }
 
 // Skipped counts what a walk left out. A folder counts once.

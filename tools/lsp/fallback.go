@@ -250,12 +250,12 @@ var errLarge = errors.New("too large to scan")
 
 // entryText reads a found file; "" when it is no text.
 func entryText(e *workspace.Entry) (string, error) {
-	f, info, err := e.Open()
+	f, size, err := e.Open()
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	if info.Size() > scanLimit {
+	if size > scanLimit {
 		return "", errLarge
 	}
 	data, err := io.ReadAll(io.LimitReader(f, scanLimit))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -148,7 +149,7 @@ func (g *grepping) scanner() *scanner {
 }
 
 // file searches one file and counts what came of it.
-func (g *grepping) file(ctx context.Context, s *scanner, path string, f *os.File) error {
+func (g *grepping) file(ctx context.Context, s *scanner, path string, f io.Reader) error {
 	res, ok, err := s.scan(ctx, path, f)
 	switch {
 	case errors.Is(err, errBinary):

@@ -17,12 +17,6 @@ type matcher struct {
 	pure bool      // the only literal is all of the pattern
 }
 
-// literal is text that a match holds.
-type literal struct {
-	text []byte // in lower case when fold
-	fold bool   // ASCII letters match in either case
-}
-
 // newMatcher compiles a pattern for searching line by line, or across lines.
 func newMatcher(pattern string, plain, ignoreCase, multiline bool) (*matcher, error) {
 	expr := pattern
@@ -142,7 +136,7 @@ func literals(re *syntax.Regexp) ([]literal, bool) {
 		if strings.ContainsRune(s, utf8.RuneError) {
 			return nil, false // also stands for a byte that is no UTF-8
 		}
-		return []literal{{text: []byte(s)}}, true
+		return []literal{newLiteral(s, false)}, true
 	}
 	// k and s have twins beyond ASCII (the Kelvin sign, the long s), other
 	// characters fold in ways that bytes do not show: the longest run without
@@ -165,7 +159,7 @@ func literals(re *syntax.Regexp) ([]literal, bool) {
 	if best == "" {
 		return nil, false
 	}
-	return []literal{{[]byte(best), true}}, len(best) == len(re.Rune)
+	return []literal{newLiteral(best, true)}, len(best) == len(re.Rune)
 }
 
 // better prefers the set whose shortest literal is longest.
@@ -185,34 +179,16 @@ func shortest(list []literal) int {
 type lineFinder struct {
 	m    *matcher
 	b    []byte
-	low  []byte // b with ASCII letters in lower case, when a literal folds
-	next []int  // per literal, where it is next; -1: not any more
+	next []int // per literal, where it is next; -1: not any more
 }
 
-// lines returns a finder for b. scratch is kept from call to call for the
-// folded copy.
-func (m *matcher) lines(b []byte, scratch *[]byte) *lineFinder {
+// lines returns a finder for b.
+func (m *matcher) lines(b []byte) *lineFinder {
 	f := &lineFinder{m: m, b: b, next: make([]int, len(m.must))}
-	for i, l := range m.must {
+	for i := range f.next {
 		f.next[i] = -2
-		if l.fold && f.low == nil {
-			f.low = lower((*scratch)[:0], b)
-			*scratch = f.low
-		}
 	}
 	return f
-}
-
-// lower appends b with ASCII letters in lower case.
-func lower(dst, b []byte) []byte {
-	dst = slices.Grow(dst, len(b))[:len(b)]
-	for i, c := range b {
-		if c-'A' < 26 {
-			c += 'a' - 'A'
-		}
-		dst[i] = c
-	}
-	return dst
 }
 
 // find returns the first line at or after at, which is the beginning of a
@@ -241,13 +217,9 @@ func (f *lineFinder) find(at int) (start, end int, ok bool) {
 // candidate returns where the next literal is.
 func (f *lineFinder) candidate(at int) int {
 	best := -1
-	for i, l := range f.m.must {
+	for i := range f.m.must {
 		if f.next[i] != -1 && f.next[i] < at {
-			hay := f.b
-			if l.fold {
-				hay = f.low
-			}
-			f.next[i] = bytes.Index(hay[at:], l.text)
+			f.next[i] = f.m.must[i].index(f.b[at:])
 			if f.next[i] >= 0 {
 				f.next[i] += at
 			}

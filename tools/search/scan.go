@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -33,7 +32,7 @@ type scanner struct {
 	mode          string
 	multiline     bool
 	keep          int // lines of a file that are kept for showing
-	buf, low      []byte
+	buf           []byte
 }
 
 // fileResult is what was found in one file.
@@ -53,7 +52,7 @@ type hit struct {
 }
 
 // scan searches a file. ok is false when nothing matches.
-func (s *scanner) scan(ctx context.Context, path string, f *os.File) (res fileResult, ok bool, err error) {
+func (s *scanner) scan(ctx context.Context, path string, f io.Reader) (res fileResult, ok bool, err error) {
 	res.path = path
 	if s.buf == nil {
 		s.buf = make([]byte, chunkSize)
@@ -183,7 +182,7 @@ type lineState struct {
 
 // chunk searches b from an offset on. split says that b ends within a line.
 func (st *lineState) chunk(b []byte, from int, split bool) (done bool) {
-	f := st.s.m.lines(b, &st.s.low)
+	f := st.s.m.lines(b)
 	at := from
 	for at < len(b) {
 		start, end, ok := f.find(at)
@@ -323,7 +322,7 @@ func (s *scanner) across(in *input, res *fileResult) error {
 	if bytes.Contains(data, []byte("\r\n")) {
 		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	}
-	if len(s.m.must) > 0 && s.m.lines(data, &s.low).candidate(0) < 0 {
+	if len(s.m.must) > 0 && s.m.lines(data).candidate(0) < 0 {
 		return nil
 	}
 	s.spans(data, res)
