@@ -144,7 +144,7 @@ func (c *openaiCheck) call(at string, x any) {
 		c.add("field-type", at, `"type": "function" and an object function are required`)
 		return
 	}
-	c.fields(at, m, "id type function")
+	c.fields(at, m, "id type function extra_content")
 	c.fields(at+".function", fn, "name arguments")
 	c.callHead(at, c.str(at, m, "id"), c.str(at+".function", fn, "name"))
 	args := c.str(at+".function", fn, "arguments")

@@ -64,15 +64,16 @@ func (c *Config) Model(model string) Traits {
 func NewClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
-		ForceAttemptHTTP2:     true,
-		TLSHandshakeTimeout:   20 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		MaxIdleConns:          16,
-		MaxIdleConnsPerHost:   8,
-		IdleConnTimeout:       90 * time.Second,
-		DisableCompression:    true, // a compressed stream may arrive in lumps
+		Proxy:                  environment(),
+		OnProxyConnectResponse: connected,
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    20 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		MaxIdleConns:           16,
+		MaxIdleConnsPerHost:    8,
+		IdleConnTimeout:        90 * time.Second,
+		DisableCompression:     true, // a compressed stream may arrive in lumps
 		// A connection that died while the machine slept is found by a ping,
 		// not by the idle limit of a stream.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},

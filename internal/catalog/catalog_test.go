@@ -129,6 +129,8 @@ func TestModel(t *testing.T) {
 		Price: Price{Known: true, In: 2.5, Out: 15, CacheRead: 0.25}}
 	unpriced := gpt
 	unpriced.Price = Price{}
+	local := gpt
+	local.Window, local.Sure, local.MaxOutput, local.Price = LocalWindow, false, 0, Price{Known: true}
 	unknown := Info{Window: RemoteWindow, TokenField: "max_tokens"}
 	for _, c := range []struct {
 		profile, name string
@@ -142,6 +144,7 @@ func TestModel(t *testing.T) {
 		{"openai-compatible", "gpt-5.4-2026-03-05", gpt},
 		{"openai-compatible", "gpt-5.4-ultra", unpriced},
 		{"nvidia", "openai/gpt-5.4", unpriced},
+		{"ollama", "gpt-5.4", local},
 		{"", "something-else", unknown},
 		{"", "", unknown},
 		{"", "spark-max", unknown},

@@ -103,7 +103,9 @@ func Model(profile, name string) Info {
 		info.Vision = looksVisual(plain)
 	}
 	if p.Local {
-		info.Window, info.Sure, info.Price = LocalWindow, false, Price{Known: true}
+		// The window is what the server was started with, and a reply that is
+		// longer than fits is refused: no limit is named.
+		info.Window, info.Sure, info.MaxOutput, info.Price = LocalWindow, false, 0, Price{Known: true}
 	}
 	return info
 }

@@ -81,7 +81,7 @@ func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done
 			return false, nil
 		}
 		switch {
-		case err != nil && ev.Unfinished:
+		case err != nil && ev.Unfinished && !errors.Is(err, wire.ErrTooMuch):
 			return a.complete(), ended(s, a, io.EOF)
 		case err != nil:
 			return false, blame(s, err)

@@ -22,6 +22,7 @@ type assembler struct {
 	calls         int
 	stop          string
 	usage         usage
+	size          wire.Size
 	stopped       bool // message_stop came
 	out           []oh.Chunk
 	shape         delta.Template // of the last delta, which belongs to shapeSlot
@@ -33,7 +34,9 @@ type assembler struct {
 type slot struct {
 	index  int
 	kind   string
+	what   string          // the member that grows it
 	text   strings.Builder // or thinking
+	seam   delta.Seam      // of the text, the thinking or the arguments
 	opaque opaque
 	raw    json.RawMessage // the block as it began
 	id     string
@@ -77,12 +80,12 @@ type head struct {
 }
 
 type piece struct {
-	Type        string `json:"type"`
-	Text        string `json:"text"`
-	Thinking    string `json:"thinking"`
-	Signature   string `json:"signature"`
-	PartialJSON string `json:"partial_json"`
-	StopReason  string `json:"stop_reason"`
+	Type        string     `json:"type"`
+	Text        delta.Text `json:"text"`
+	Thinking    delta.Text `json:"thinking"`
+	Signature   string     `json:"signature"`
+	PartialJSON delta.Text `json:"partial_json"`
+	StopReason  string     `json:"stop_reason"`
 }
 
 type usage struct {
@@ -119,6 +122,13 @@ func (u *usage) counts() oh.Usage {
 
 // feed takes one event. The deltas it made are in out.
 func (a *assembler) feed(name, data []byte) error {
+	if err := a.event(name, data); err != nil {
+		return err
+	}
+	return a.size.Check()
+}
+
+func (a *assembler) event(name, data []byte) error {
 	if s, ok := a.shape.Match(data); ok && a.shapeSlot != nil {
 		a.add(a.shapeSlot, a.shapeKind, s)
 		return nil
@@ -147,7 +157,7 @@ func (a *assembler) feed(name, data []byte) error {
 		return a.delta(&ev, data)
 	case "content_block_stop":
 		if s := a.slot(ev.Index); s != nil {
-			s.closed = true
+			a.close(s)
 		}
 	case "message_delta":
 		if ev.Delta.StopReason != "" {
@@ -155,6 +165,7 @@ func (a *assembler) feed(name, data []byte) error {
 		}
 		a.usage.take(ev.Usage)
 	case "message_stop":
+		a.settle()
 		a.stopped = true
 	case "error":
 		return &wire.Told{Raw: data}
@@ -199,8 +210,8 @@ func (a *assembler) slot(index int) *slot {
 func (a *assembler) start(index int, raw json.RawMessage) error {
 	var b struct {
 		Type      string          `json:"type"`
-		Text      string          `json:"text"`
-		Thinking  string          `json:"thinking"`
+		Text      delta.Text      `json:"text"`
+		Thinking  delta.Text      `json:"thinking"`
 		Signature string          `json:"signature"`
 		Data      string          `json:"data"`
 		ID        string          `json:"id"`
@@ -213,18 +224,21 @@ func (a *assembler) start(index int, raw json.RawMessage) error {
 	if b.Type == "" {
 		return fmt.Errorf("content block %d has no type", index)
 	}
-	if a.slot(index) != nil {
+	// Some gateways number every block 0.
+	if old := a.slot(index); old != nil && (!old.closed || old.id != "" && old.id == b.ID) {
 		return fmt.Errorf("content block %d began a second time", index)
 	}
 	s := &slot{index: index, kind: b.Type, raw: raw, id: b.ID, name: b.Name, input: b.Input, call: a.calls}
 	a.slots = append(a.slots, s)
+	a.size.AddBlock()
+	a.size.Add(len(raw))
 	a.shapeSlot = nil
 	switch b.Type {
 	case "text":
-		a.add(s, "text", b.Text)
+		a.add(s, "text", string(b.Text))
 	case "thinking":
 		s.opaque.Signature = b.Signature
-		a.add(s, "thinking", b.Thinking)
+		a.add(s, "thinking", string(b.Thinking))
 	case "redacted_thinking":
 		s.opaque.Redacted = b.Data
 	case "tool_use":
@@ -250,11 +264,11 @@ func key(kind string) string {
 func (p *piece) value() string {
 	switch p.Type {
 	case "text_delta":
-		return p.Text
+		return string(p.Text)
 	case "thinking_delta":
-		return p.Thinking
+		return string(p.Thinking)
 	case "input_json_delta":
-		return p.PartialJSON
+		return string(p.PartialJSON)
 	}
 	return ""
 }
@@ -270,6 +284,7 @@ func (a *assembler) delta(ev *event, data []byte) error {
 	k := key(ev.Delta.Type)
 	if k == "" {
 		if ev.Delta.Type == "signature_delta" {
+			a.size.Add(len(ev.Delta.Signature))
 			s.opaque.Signature += ev.Delta.Signature
 		}
 		return nil
@@ -298,22 +313,42 @@ func (a *assembler) implied(ev *event) (*slot, error) {
 	}
 	s := &slot{index: ev.Index, kind: kind, closed: true}
 	a.slots = append(a.slots, s)
+	a.size.AddBlock()
 	return s, nil
 }
 
 // add puts a piece into a block and makes its delta.
 func (a *assembler) add(s *slot, what, piece string) {
+	a.size.Add(len(piece))
+	s.what = what
+	a.put(s, s.seam.Join(piece))
+}
+
+// close ends a block; half a character that waited for the other is given up.
+func (a *assembler) close(s *slot) {
+	s.closed = true
+	a.put(s, s.seam.Flush())
+}
+
+// settle ends the halves of all blocks.
+func (a *assembler) settle() {
+	for _, s := range a.slots {
+		a.put(s, s.seam.Flush())
+	}
+}
+
+func (a *assembler) put(s *slot, piece string) {
 	if piece == "" {
 		return
 	}
 	switch {
-	case what == "text" && s.kind == "text":
+	case s.what == "text" && s.kind == "text":
 		s.text.WriteString(piece)
 		a.out = append(a.out, oh.TextDelta{Text: piece})
-	case what == "thinking" && s.kind == "thinking":
+	case s.what == "thinking" && s.kind == "thinking":
 		s.text.WriteString(piece)
 		a.out = append(a.out, oh.ThinkingDelta{Text: piece})
-	case what == "partial_json":
+	case s.what == "partial_json":
 		s.args.Add(piece)
 		if s.kind == "tool_use" {
 			a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
@@ -363,12 +398,14 @@ func (a *assembler) whole(raw []byte) error {
 			a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: string(s.input)})
 		}
 	}
+	a.settle()
 	a.stopped = true
-	return nil
+	return a.size.Check()
 }
 
 // message returns the reply.
 func (a *assembler) message() oh.Message {
+	a.settle()
 	m := oh.Message{Role: oh.Assistant, Content: oh.Blocks{}, Model: a.model, Stop: oh.StopReason(a.stop), Usage: a.usage.counts()}
 	for i, s := range a.slots {
 		if b := a.block(s, m.Stop.Cut() && i == len(a.slots)-1); b != nil {

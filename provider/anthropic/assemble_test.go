@@ -2,6 +2,10 @@ package anthropic
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,6 +14,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider"
+	"github.com/openharness/oh/provider/internal/wire"
 )
 
 func play(a *assembler, events ...string) (oh.Message, error) {
@@ -131,4 +136,84 @@ func FuzzAssembler(f *testing.F) {
 			}
 		}
 	})
+}
+
+// All that is kept of a reply counts.
+func TestBound(t *testing.T) {
+	grown := strings.Repeat("x", 1000)
+	for _, tt := range []struct{ kind, delta string }{
+		{"text", `{"type":"text_delta","text":"` + grown + `"}`},
+		{"thinking", `{"type":"thinking_delta","thinking":"` + grown + `"}`},
+		{"thinking", `{"type":"signature_delta","signature":"` + grown + `"}`},
+		{"tool_use", `{"type":"input_json_delta","partial_json":"` + grown + `"}`},
+		{"server_tool_use", `{"type":"input_json_delta","partial_json":"` + grown + `"}`},
+	} {
+		for room, want := range map[int]error{1000: nil, 999: wire.ErrTooMuch} {
+			a := newAssembler("p/m", "m")
+			if err := a.feed(nil, []byte(`{"type":"content_block_start","index":0,"content_block":{"type":"`+tt.kind+`"}}`)); err != nil {
+				t.Fatal(err)
+			}
+			a.size = wire.Size{}
+			a.size.Add(wire.MaxReply - room)
+			if err := a.feed(nil, []byte(`{"type":"content_block_delta","index":0,"delta":`+tt.delta+`}`)); !errors.Is(err, want) {
+				t.Errorf("%s, room for %d: %v", tt.delta[:30], room, err)
+			}
+		}
+	}
+	a := newAssembler("p/m", "m")
+	a.size.Add(wire.MaxReply - 100)
+	if err := a.feed(nil, []byte(`{"type":"content_block_start","index":0,"content_block":{"type":"text"}}`)); !errors.Is(err, wire.ErrTooMuch) {
+		t.Errorf("one block more: %v", err)
+	}
+}
+
+// Nothing is kept of a reply that is too long, whatever came before.
+func TestBoundIsAnError(t *testing.T) {
+	events := "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\"}}\n\n" +
+		"data: {\"type\":\"content_block_stop\",\"index\":0}\n\n" +
+		"data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n" +
+		"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"" + strings.Repeat("x", 500) + "\"}}"
+	for _, end := range []string{"", "\n\n"} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, events+end)
+		}))
+		c := New(provider.Config{BaseURL: srv.URL}).(*codec)
+		s, err := c.open(t.Context(), &oh.Request{Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newAssembler("p/m", "m")
+		a.size.Add(wire.MaxReply - 500)
+		done, err := relay(s, a, func(oh.Chunk, error) bool { return true })
+		if done || oh.KindOf(err) != oh.KindInvalid || !strings.Contains(err.Error(), "64 MB") {
+			t.Errorf("end %q: done %t, %v", end, done, err)
+		}
+		s.Close()
+		srv.Close()
+	}
+}
+
+// TestSameIndex: a gateway that numbers every block 0 is understood; blocks
+// that begin twice are a broken stream.
+func TestSameIndex(t *testing.T) {
+	const (
+		begin = `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`
+		end   = `{"type":"content_block_stop","index":0}`
+		call  = `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}`
+	)
+	text := func(s string) string {
+		return `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"` + s + `"}}`
+	}
+	m, err := play(newAssembler("p/m", "m"), begin, text("one"), end, begin, text("two"), end, call, end)
+	if err != nil || len(m.Content) != 3 || m.Content[1].(oh.Text).Text != "two" {
+		t.Errorf("%+v, %v", m.Content, err)
+	}
+	for name, events := range map[string][]string{
+		"open":  {begin, text("one"), begin},
+		"again": {call, end, call},
+	} {
+		if _, err := play(newAssembler("p/m", "m"), events...); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
-	"github.com/openharness/oh/provider/internal/argument"
 	"github.com/openharness/oh/provider/internal/delta"
 	"github.com/openharness/oh/provider/internal/wire"
 )
@@ -20,6 +19,9 @@ type assembler struct {
 	calls         []*call
 	details       details
 	think         thinkTag
+	seam          delta.Seam // of the text or reasoning that from names
+	from          source
+	size          wire.Size
 	finish        string
 	refused       bool
 	usage         usage
@@ -48,6 +50,13 @@ const (
 	callPart
 )
 
+// source tells texts apart that come side by side: what of a reply it is, and
+// the field it comes in.
+type source struct {
+	kind  partKind
+	field string
+}
+
 func newAssembler(origin, model string) *assembler {
 	return &assembler{origin: origin, model: model}
 }
@@ -65,6 +74,20 @@ func (a *assembler) pass(yield func(oh.Chunk, error) bool) bool {
 
 // feed takes one event. The deltas it made are in out.
 func (a *assembler) feed(name, data []byte) error {
+	if err := a.event(name, data); err != nil {
+		return err
+	}
+	return a.bounded()
+}
+
+// bounded gives up a reply that is too long, even if it said why it ended.
+func (a *assembler) bounded() error {
+	err := a.size.Check()
+	a.told = a.told || err != nil
+	return err
+}
+
+func (a *assembler) event(name, data []byte) error {
 	if s, ok := a.shape.Match(data); ok {
 		a.addShaped(s)
 		return nil
@@ -134,7 +157,7 @@ func (a *assembler) whole(raw []byte) error {
 		return err
 	}
 	a.done = true
-	return nil
+	return a.bounded()
 }
 
 func (a *assembler) take(c *chunk) error {
@@ -204,6 +227,7 @@ func (a *assembler) delta(d *message) error {
 		a.thought(s, field)
 	}
 	if list := d.details(); len(list) > 0 {
+		a.size.Add(len(d.Details))
 		a.details.add(list)
 		if field, _ := d.reasoning(); field == "" {
 			a.thought(detailText(list), fieldDetails)
@@ -220,7 +244,8 @@ func (a *assembler) delta(d *message) error {
 	}
 	if d.Refusal != "" {
 		a.refused = true
-		a.say(d.Refusal)
+		a.turn(source{textPart, "refusal"})
+		a.say(a.join(string(d.Refusal)))
 	}
 	if d.FunctionCall != nil {
 		a.call(&callDelta{Function: d.FunctionCall})
@@ -233,21 +258,62 @@ func (a *assembler) delta(d *message) error {
 
 // content takes a piece of content, in which a model may think aloud.
 func (a *assembler) content(s string) {
-	thought, said := a.think.feed(s)
-	if thought != "" {
-		a.thought(thought, "")
+	a.turn(source{textPart, ""})
+	a.aloud(a.join(s))
+}
+
+// thought takes a piece of reasoning.
+func (a *assembler) thought(s, field string) {
+	if s == "" {
+		return
 	}
-	if said != "" {
-		a.say(said)
+	a.turn(source{thinkingPart, field})
+	a.muse(a.join(s), field)
+}
+
+// join counts a piece and mends characters that were cut in two.
+func (a *assembler) join(s string) string {
+	a.size.Add(len(s))
+	return a.seam.Join(s)
+}
+
+// turn ends the text that came so far unless it is the one that goes on.
+func (a *assembler) turn(to source) {
+	if a.from != to {
+		a.settle()
+		a.from = to
 	}
 }
 
+// settle gives up half a character that waited for the other.
+func (a *assembler) settle() {
+	s := a.seam.Flush()
+	switch {
+	case s == "":
+	case a.from.kind == thinkingPart:
+		a.muse(s, a.from.field)
+	case a.from.field == "":
+		a.aloud(s)
+	default:
+		a.say(s)
+	}
+}
+
+func (a *assembler) aloud(s string) {
+	thought, said := a.think.feed(s)
+	a.muse(thought, "")
+	a.say(said)
+}
+
 func (a *assembler) say(s string) {
+	if s == "" {
+		return
+	}
 	a.block(textPart, "").text.WriteString(s)
 	a.out = append(a.out, oh.TextDelta{Text: s})
 }
 
-func (a *assembler) thought(s, field string) {
+func (a *assembler) muse(s, field string) {
 	if s == "" {
 		return
 	}
@@ -262,17 +328,20 @@ func (a *assembler) block(kind partKind, field string) *part {
 	}
 	p := &part{kind: kind, field: field}
 	a.blocks = append(a.blocks, p)
+	a.size.AddBlock()
 	return p
 }
 
 // flush gives out what was held back for a tag that did not come.
 func (a *assembler) flush() {
+	a.settle()
 	thought, said := a.think.flush()
-	if thought != "" {
-		a.thought(thought, "")
-	}
-	if said != "" {
-		a.say(said)
+	a.muse(thought, "")
+	a.say(said)
+	for _, c := range a.calls {
+		if s := c.seam.Flush(); s != "" {
+			a.grow(c, s)
+		}
 	}
 }
 
@@ -292,7 +361,9 @@ func (a *assembler) message() oh.Message {
 		case callPart:
 			if !p.call.phantom() {
 				cut := m.Stop.Cut() && (p.call == last || !p.call.args.Blank())
-				m.Content = append(m.Content, p.call.use(cut))
+				u := p.call.use(cut)
+				u.Opaque = sealExtra(a.origin, p.call.extra)
+				m.Content = append(m.Content, u)
 			}
 		}
 	}
@@ -348,96 +419,4 @@ func (a *assembler) stop() oh.StopReason {
 		return oh.StopSequence
 	}
 	return oh.StopReason(a.finish)
-}
-
-// call is one call in the making.
-type call struct {
-	index    *int
-	id, name string
-	args     argument.Builder
-	n        int // counts the calls of the reply
-}
-
-// call takes a piece of a call. Services disagree on how they tell the pieces
-// of one call from those of another: by index, by id, or only by their order.
-func (a *assembler) call(d *callDelta) {
-	name, args := "", ""
-	if d.Function != nil {
-		name, args = d.Function.Name, d.Function.args()
-	}
-	c := a.find(d)
-	if c != nil && c.repeated(d, name, args) {
-		return
-	}
-	if c == nil || c.over(d, name, args) {
-		if name == "" && args == "" && d.ID == "" {
-			return
-		}
-		c = &call{index: d.Index, n: len(a.calls)}
-		a.calls = append(a.calls, c)
-		a.blocks = append(a.blocks, &part{kind: callPart, call: c})
-	}
-	if c.id == "" {
-		c.id = d.ID
-	}
-	if name != "" {
-		c.name = name
-	}
-	c.args.Add(args)
-	a.out = append(a.out, oh.ToolInputDelta{Index: c.n, ID: c.id, Name: c.name, JSON: args})
-}
-
-// find returns the call that a piece would belong to.
-func (a *assembler) find(d *callDelta) *call {
-	for i := len(a.calls) - 1; i >= 0; i-- {
-		c := a.calls[i]
-		switch {
-		case d.Index != nil:
-			if c.index != nil && *c.index == *d.Index {
-				return c
-			}
-		case d.ID != "":
-			if c.id == d.ID {
-				return c
-			}
-		default:
-			return c
-		}
-	}
-	return nil
-}
-
-// repeated reports whether a piece tells once more what is known of a complete
-// call: some services send each call whole again at the end.
-func (c *call) repeated(d *callDelta, name, args string) bool {
-	return d.ID != "" && d.ID == c.id && name == c.name && strings.TrimSpace(args) != "" && c.args.Whole() &&
-		strings.TrimSpace(args) == strings.TrimSpace(c.args.String())
-}
-
-// over reports whether a piece begins another call although it looks as if it
-// belonged to c: it names another tool, or brings arguments where they are
-// complete, or has another id and a name.
-func (c *call) over(d *callDelta, name, args string) bool {
-	if name == "" {
-		return d.ID != "" && c.id != "" && d.ID != c.id && c.args.Whole()
-	}
-	switch {
-	case c.name != "" && name != c.name:
-		return true
-	case d.ID != "" && c.id != "" && d.ID != c.id:
-		return true
-	}
-	return strings.TrimSpace(args) != "" && c.args.Whole()
-}
-
-// phantom reports a call that says nothing.
-func (c *call) phantom() bool { return c.name == "" && c.args.Blank() }
-
-func (c *call) use(cut bool) oh.ToolUse {
-	u := oh.ToolUse{ID: c.id, Name: c.name}
-	u.Input, u.Malformed = argument.Parse(c.args.String(), cut)
-	if c.name == "" && u.Malformed == "" {
-		u.Malformed = "the call names no tool: " + c.args.String()
-	}
-	return u
 }

@@ -3,6 +3,9 @@ package openai
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/internal/delta"
 	"github.com/openharness/oh/provider/internal/wire"
 )
@@ -232,5 +236,90 @@ func TestFastWayIsTaken(t *testing.T) {
 	var none delta.Template
 	if _, ok := none.Match([]byte(chunk)); ok {
 		t.Error("the zero template matches")
+	}
+}
+
+// All that is kept of a reply counts, also after it said why it ended.
+func TestBound(t *testing.T) {
+	const begun = `{"choices":[{"delta":{"content":"x","tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]},"finish_reason":"stop"}]}`
+	grown := strings.Repeat("x", 1000)
+	for _, c := range []string{
+		`{"choices":[{"delta":{"content":"` + grown + `"}}]}`,
+		`{"choices":[{"delta":{"reasoning":"` + grown + `"}}]}`,
+		`{"choices":[{"delta":{"refusal":"` + grown + `"}}]}`,
+		`{"choices":[{"delta":{"reasoning_details":[{"type":"x","data":"` + grown + `"}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"` + grown + `"}}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"extra_content":{"x":"` + grown + `"}}]}}]}`,
+	} {
+		for _, tt := range []struct {
+			room int
+			want error
+		}{{2000, nil}, {1000, wire.ErrTooMuch}} {
+			a := newAssembler("p/m", "m")
+			if err := a.feed(nil, []byte(begun)); err != nil {
+				t.Fatal(err)
+			}
+			a.size = wire.Size{}
+			a.size.Add(wire.MaxReply - tt.room)
+			if tt.want != nil {
+				a.size.AddBlock()
+			}
+			if err := a.feed(nil, []byte(c)); !errors.Is(err, tt.want) || a.told != (tt.want != nil) {
+				t.Errorf("%.60s with room for %d: %v", c, tt.room, err)
+			}
+		}
+	}
+}
+
+// Nothing is kept of a reply that is too long, whatever came before.
+func TestBoundAfterTheEnd(t *testing.T) {
+	events := "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\n" +
+		"data: {\"choices\":[{\"delta\":{\"content\":\"y\"}}]}"
+	for _, end := range []string{"", "\n\n"} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, events+end)
+		}))
+		c := New(provider.Config{BaseURL: srv.URL}).(*codec)
+		s, err := c.open(t.Context(), &oh.Request{Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newAssembler("p/m", "m")
+		a.size.Add(wire.MaxReply - 257)
+		done, err := relay(s, a, func(oh.Chunk, error) bool { return true })
+		if done || oh.KindOf(err) != oh.KindInvalid || !strings.Contains(err.Error(), "64 MB") {
+			t.Errorf("end %q: done %t, %v", end, done, err)
+		}
+		s.Close()
+		srv.Close()
+	}
+}
+
+// A character cut in two is joined wherever a reply holds text, also in what
+// goes back to the service.
+func TestHalves(t *testing.T) {
+	in := func(a, b string) []string {
+		return []string{`{"choices":[{"delta":{` + a + `}}]}`, `{"choices":[{"delta":{` + b + `}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`}
+	}
+	details := oh.Thinking{Text: "a😀b", Opaque: &oh.Opaque{Origin: "p/m", Data: json.RawMessage(`{"field":"reasoning_details","details":[{"index":0,"text":"a\ud83d\ude00b"}]}`)}}
+	for name, tt := range map[string]struct {
+		chunks []string
+		want   oh.Blocks
+	}{
+		"think tag":          {in(`"content":"<think>a\ud83d"`, `"content":"\ude00b</think>c\ud83d"`), oh.Blocks{oh.Thinking{Text: "a😀b"}, oh.Text{Text: "c\ufffd"}}},
+		"refusal":            {in(`"refusal":"a\ud83d"`, `"refusal":"\ude00b"`), oh.Blocks{oh.Text{Text: "a😀b"}}},
+		"parts":              {in(`"content":[{"type":"text","text":"a\ud83d"}]`, `"content":[{"type":"text","text":"\ude00b"}]`), oh.Blocks{oh.Text{Text: "a😀b"}}},
+		"details":            {in(`"reasoning_details":[{"index":0,"text":"a\ud83d"}]`, `"reasoning_details":[{"index":0,"text":"\ude00b"}]`), oh.Blocks{details}},
+		"other text between": {in(`"content":"a\ud83d"`, `"refusal":"\ude00b"`), oh.Blocks{oh.Text{Text: "a\ufffd\ufffdb"}}},
+		"reasoning between": {in(`"content":"a\ud83d"`, `"reasoning_content":"\ude00b"`), oh.Blocks{oh.Text{Text: "a\ufffd"},
+			oh.Thinking{Text: "\ufffdb", Opaque: &oh.Opaque{Origin: "p/m", Data: json.RawMessage(`{"field":"reasoning_content"}`)}}}},
+	} {
+		m, err := play(newAssembler("p/m", "m"), tt.chunks...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tt.want, m.Content); d != "" {
+			t.Errorf("%s (-want +got)\n%s", name, d)
+		}
 	}
 }

@@ -71,7 +71,7 @@ func (c *chunk) pure() (field, s string, ok bool) {
 		d.Refusal != "" || len(d.details()) > 0 || d.FunctionCall != nil || len(d.ToolCalls) > 0 {
 		return "", "", false
 	}
-	s, isText := delta.String(d.Content)
+	s, isText := delta.Piece(d.Content)
 	field, thought := d.reasoning()
 	switch {
 	case isText && s != "" && field == "":
@@ -96,7 +96,7 @@ type message struct {
 	ReasoningContent json.RawMessage `json:"reasoning_content"`
 	Reasoning        json.RawMessage `json:"reasoning"`
 	Details          json.RawMessage `json:"reasoning_details"`
-	Refusal          string          `json:"refusal"`
+	Refusal          delta.Text      `json:"refusal"`
 	ToolCalls        []callDelta     `json:"tool_calls"`
 	FunctionCall     *function       `json:"function_call"`
 }
@@ -109,10 +109,10 @@ func (d *message) empty() bool {
 // reasoning returns the reasoning and the field it came in. Gateways that send
 // it in two fields send the same twice.
 func (d *message) reasoning() (field, s string) {
-	if s, ok := delta.String(d.ReasoningContent); ok && s != "" {
+	if s, ok := delta.Piece(d.ReasoningContent); ok && s != "" {
 		return fieldContent, s
 	}
-	if s, ok := delta.String(d.Reasoning); ok && s != "" {
+	if s, ok := delta.Piece(d.Reasoning); ok && s != "" {
 		return fieldReasoning, s
 	}
 	return "", ""
@@ -144,7 +144,7 @@ func (d *message) content() []contentPart {
 	if len(d.Content) == 0 || string(d.Content) == "null" {
 		return nil
 	}
-	if s, ok := delta.String(d.Content); ok {
+	if s, ok := delta.Piece(d.Content); ok {
 		if s == "" {
 			return nil
 		}
@@ -156,7 +156,7 @@ func (d *message) content() []contentPart {
 func contentList(raw json.RawMessage) []contentPart {
 	var list []struct {
 		Type     string          `json:"type"`
-		Text     string          `json:"text"`
+		Text     delta.Text      `json:"text"`
 		Thinking json.RawMessage `json:"thinking"`
 	}
 	if json.Unmarshal(raw, &list) != nil {
@@ -165,12 +165,12 @@ func contentList(raw json.RawMessage) []contentPart {
 	var out []contentPart
 	for _, p := range list {
 		if p.Text != "" {
-			out = append(out, contentPart{text: p.Text, thinking: p.Type == "thinking" || p.Type == "reasoning"})
+			out = append(out, contentPart{text: string(p.Text), thinking: p.Type == "thinking" || p.Type == "reasoning"})
 		}
 		if len(p.Thinking) == 0 {
 			continue
 		}
-		if s, ok := delta.String(p.Thinking); ok {
+		if s, ok := delta.Piece(p.Thinking); ok {
 			if s != "" {
 				out = append(out, contentPart{s, true})
 			}
@@ -184,9 +184,10 @@ func contentList(raw json.RawMessage) []contentPart {
 }
 
 type callDelta struct {
-	Index    *int      `json:"index"`
-	ID       string    `json:"id"`
-	Function *function `json:"function"`
+	Index    *int            `json:"index"`
+	ID       string          `json:"id"`
+	Function *function       `json:"function"`
+	Extra    json.RawMessage `json:"extra_content"`
 }
 
 type function struct {
@@ -199,7 +200,7 @@ func (f *function) args() string {
 	if len(f.Arguments) == 0 || string(f.Arguments) == "null" {
 		return ""
 	}
-	if s, ok := delta.String(f.Arguments); ok {
+	if s, ok := delta.Piece(f.Arguments); ok {
 		return s
 	}
 	return string(f.Arguments)

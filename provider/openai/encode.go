@@ -16,7 +16,7 @@ import (
 // encode makes the body of a request of pieces that the memo keeps.
 func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	traits := c.link.Config().Model(req.Model)
-	e := encoder{origin: c.origin(req), traits: &traits}
+	e := encoder{origin: c.origin(req), traits: &traits, signs: signs(req.Model)}
 	var b body.Body
 	b.Add(e.head(req))
 	if len(req.Tools) > 0 {
@@ -42,6 +42,7 @@ const pdf = "application/pdf"
 type encoder struct {
 	origin string
 	traits *provider.Traits
+	signs  bool // calls need a thought signature
 }
 
 // key names all that the bytes of a message depend on.
@@ -122,6 +123,7 @@ func (e *encoder) assistant(m *oh.Message) []byte {
 		out = body.AppendString(out, note.EmptyMessage())
 	}
 	out = e.reasoning(out, m.Content, len(calls) > 0)
+	extras := e.extras(calls)
 	for i, u := range calls {
 		if i == 0 {
 			out = append(out, `,"tool_calls":[`...)
@@ -134,7 +136,12 @@ func (e *encoder) assistant(m *oh.Message) []byte {
 		out = body.AppendString(out, body.Name(u.Name))
 		out = append(out, `,"arguments":`...)
 		out = body.AppendString(out, string(body.AppendRaw(nil, u.Input, "{}")))
-		out = append(out, `}}`...)
+		out = append(out, '}')
+		if len(extras[i]) > 0 {
+			out = append(out, `,"extra_content":`...)
+			out = append(out, extras[i]...)
+		}
+		out = append(out, '}')
 	}
 	if len(calls) > 0 {
 		out = append(out, ']')

@@ -14,6 +14,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done
 		ev, err := s.Next()
 		if err == nil {
 			err = a.feed(ev.Name, ev.Data)
-			if err != nil && ev.Unfinished {
+			if err != nil && ev.Unfinished && !a.told {
 				err = io.EOF
 			} else if err != nil {
 				err = blame(s, err)
@@ -173,6 +174,30 @@ func (c *codec) url() (*url.URL, error) {
 	return u, nil
 }
 
+const lowerLimit = "lower the setting max_tokens"
+
+// promptFills reports a complaint about the output limit that a shorter
+// conversation heals: the limit is at most half of the window.
+func promptFills(words string) bool {
+	limit := numberAfter(words, "is too large: ")
+	window := numberAfter(words, "context length is ")
+	return limit > 0 && limit <= window/2
+}
+
+// numberAfter reads the number behind the first mark; 0 when there is none.
+func numberAfter(s, mark string) int {
+	_, s, _ = strings.Cut(s, mark)
+	end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		s = s[:end]
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // rules are the words of this wire, in order of precedence.
 var rules = [...]wire.Rule{
 	{Code: "insufficient_quota", Kind: oh.KindQuota},
@@ -187,6 +212,12 @@ var rules = [...]wire.Rule{
 	{Code: "rate_limit_exceeded", Kind: oh.KindLimited},
 	{Code: "content_policy_violation", Kind: oh.KindInvalid},
 	{Code: "content_filter", Kind: oh.KindInvalid},
+	{Words: "max_tokens is too large", Kind: oh.KindInvalid, Advice: lowerLimit, Unless: promptFills},
+	{Words: "max_completion_tokens is too large", Kind: oh.KindInvalid, Advice: lowerLimit, Unless: promptFills},
+	{Words: "max_completion_tokens' is too large", Kind: oh.KindInvalid, Advice: lowerLimit, Unless: promptFills},
+	{Words: "max_tokens value", Kind: oh.KindInvalid, Advice: lowerLimit},
+	{Words: "`max_tokens` must be", Kind: oh.KindInvalid, Advice: lowerLimit},
+	{Words: "range of max_tokens", Kind: oh.KindInvalid, Advice: lowerLimit},
 	{Words: "maximum context length", Kind: oh.KindTooLong},
 	{Words: "exceeds the available context", Kind: oh.KindTooLong},
 	{Words: "exceeds the context", Kind: oh.KindTooLong},

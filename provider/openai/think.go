@@ -7,6 +7,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/delta"
 )
 
 const (
@@ -126,20 +127,17 @@ func join(to, piece map[string]json.RawMessage) {
 			}
 			continue
 		}
-		var a, b string
-		switch name {
-		case "text", "summary", "data":
-			_ = json.Unmarshal(to[name], &a)
-			if json.Unmarshal(raw, &b) == nil {
-				if joined, err := oh.Marshal(a + b); err == nil {
-					to[name] = joined
-				}
-			}
-		default:
+		switch a := to[name]; {
+		case name != "text" && name != "summary" && name != "data" || !isString(a) || !isString(raw):
 			to[name] = raw
+		default:
+			// Joined as they are, two halves of a character become one.
+			to[name] = append(a[:len(a)-1], raw[1:]...)
 		}
 	}
 }
+
+func isString(raw json.RawMessage) bool { return len(raw) > 1 && raw[0] == '"' }
 
 // owner reports whether p carries the list: the first thinking block that asks.
 func (d *details) owner(p *part) bool {
@@ -164,12 +162,12 @@ func detailText(raws []json.RawMessage) string {
 	var s strings.Builder
 	for _, raw := range raws {
 		var item struct {
-			Text    string `json:"text"`
-			Summary string `json:"summary"`
+			Text    delta.Text `json:"text"`
+			Summary delta.Text `json:"summary"`
 		}
 		if json.Unmarshal(raw, &item) == nil {
-			s.WriteString(item.Text)
-			s.WriteString(item.Summary)
+			s.WriteString(string(item.Text))
+			s.WriteString(string(item.Summary))
 		}
 	}
 	return s.String()

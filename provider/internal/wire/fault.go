@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,12 @@ import (
 type Rule struct {
 	Code, Words string
 	Kind        oh.Kind
+
+	// Advice says what to do where the service's words do not.
+	Advice string
+
+	// Unless names messages, in lower case, that the rule is not for; nil is none.
+	Unless func(words string) bool
 }
 
 // shared are the words that gateways of every wire pass on.
@@ -63,7 +70,7 @@ func (l *Link) Fault(status int, header http.Header, raw []byte) *oh.Error {
 		status = f.status
 	}
 	after := clamp(float64(max(retryAfter(status, header), f.after)))
-	kind := l.classify(status, &f, after)
+	kind, advice := l.classify(status, &f, after)
 	code := f.code
 	if code == "" {
 		code = f.kind
@@ -75,19 +82,24 @@ func (l *Link) Fault(status int, header http.Header, raw []byte) *oh.Error {
 			words += " (" + s + ")"
 		}
 	}
+	if advice != "" {
+		words = strings.TrimSuffix(words, ".") + "; " + advice
+	}
 	if kind != oh.KindLimited && kind != oh.KindOverloaded && kind != oh.KindUnavailable {
 		after = 0
 	}
 	return l.failed(status, text.OneLine(l.hide(code), 100), kind, after, words)
 }
 
-func (l *Link) classify(status int, f *fault, after int64) oh.Kind {
+// classify returns the kind of a failure, and what to do about it if a rule
+// says so.
+func (l *Link) classify(status int, f *fault, after int64) (kind oh.Kind, advice string) {
 	words := strings.ToLower(f.words)
 	limited := status == http.StatusTooManyRequests || strings.HasPrefix(strings.ToLower(f.code), "rate_limit")
 	for _, table := range [...][]Rule{l.rules, shared[:]} {
 		for _, r := range table {
 			if r.Code != "" && !strings.EqualFold(r.Code, f.code) && !strings.EqualFold(r.Code, f.kind) ||
-				r.Words != "" && !strings.Contains(words, r.Words) {
+				r.Words != "" && !strings.Contains(words, r.Words) || r.Unless != nil && r.Unless(words) {
 				continue
 			}
 			switch {
@@ -96,19 +108,19 @@ func (l *Link) classify(status int, f *fault, after int64) oh.Kind {
 				continue
 			case r.Kind == oh.KindQuota && r.Code == "" && status == http.StatusTooManyRequests && after > 0 && after <= 10*60*1000:
 				// A quota that is back within minutes is a rate limit.
-				return oh.KindLimited
+				return oh.KindLimited, ""
 			case (r.Kind == oh.KindLimited || r.Kind == oh.KindOverloaded) && r.Code == "" && fixed(status):
 				// Words alone do not make a refusal heal.
 				continue
 			case r.Kind != "":
-				return r.Kind
+				return r.Kind, r.Advice
 			}
 		}
 	}
 	if status == 0 && (strings.Contains(f.kind, "invalid") || strings.Contains(f.code, "invalid")) {
-		return oh.KindInvalid
+		return oh.KindInvalid, ""
 	}
-	return ofStatus(status)
+	return ofStatus(status), ""
 }
 
 // fixed reports statuses that waiting does not change.
@@ -120,7 +132,7 @@ func ofStatus(status int) oh.Kind {
 	switch status {
 	case 0:
 		return oh.KindUnavailable
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+	case http.StatusUnauthorized, http.StatusForbidden:
 		return oh.KindAuth
 	case http.StatusPaymentRequired:
 		return oh.KindQuota
@@ -151,6 +163,9 @@ func readFault(raw []byte) fault {
 	if json.Unmarshal(raw, &top) != nil {
 		return fault{words: plain(raw)}
 	}
+	if top == nil {
+		return fault{}
+	}
 	f := fault{}
 	inner := top
 	if e, ok := top["error"]; ok {
@@ -164,7 +179,7 @@ func readFault(raw []byte) fault {
 	if f.words == "" {
 		f.words = firstWords(inner, "message", "detail", "msg", "error_description", "reason")
 	}
-	if f.words == "" {
+	if f.words == "" && !hollow(raw) {
 		f.words = plain(raw)
 	}
 	f.status = number(f.code, inner["status"], inner["status_code"], inner["http_code"])
@@ -177,6 +192,25 @@ func readFault(raw []byte) fault {
 	f.words += metadata(inner["metadata"])
 	f.after = retryDelay(inner["details"])
 	return f
+}
+
+// hollow reports whether a JSON text says nothing: it has no word, number or
+// flag in it.
+func hollow(raw []byte) bool {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		return !slices.ContainsFunc(list, func(x json.RawMessage) bool { return !hollow(x) })
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) == nil {
+		for _, x := range m {
+			if !hollow(x) {
+				return false
+			}
+		}
+		return true
+	}
+	return string(raw) == `""`
 }
 
 // metadata adds the upstream's words that a gateway wraps.

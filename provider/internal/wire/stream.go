@@ -12,6 +12,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/text"
+	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/internal/sse"
 )
 
@@ -160,6 +161,9 @@ func (s *Stream) transport(what string, err error) error {
 	if errors.Is(context.Cause(s.inner), errIdle) {
 		return s.link.Fail(oh.KindUnavailable, fmt.Errorf("%w: nothing came for %v", errIdle, s.idle.limit()))
 	}
+	if e, ok := errors.AsType[*provider.ProxyError](err); ok {
+		return s.link.proxy(e)
+	}
 	kind, err := connection(err)
 	if isEnd(err) {
 		return s.link.Fail(kind, errors.New(what))
@@ -203,7 +207,11 @@ func (t *Told) Error() string { return "the service told an error" }
 func (s *Stream) Fault(raw []byte) *oh.Error { return s.link.Fault(0, nil, raw) }
 
 // Broken is the error of an answer that does not follow the protocol. Another
-// attempt may: most such answers come from a gateway in trouble.
+// attempt may: most such answers come from a gateway in trouble. Not so a reply
+// that is too long.
 func (s *Stream) Broken(err error) *oh.Error {
+	if errors.Is(err, ErrTooMuch) {
+		return s.link.Fail(oh.KindInvalid, err)
+	}
 	return s.link.Fail(oh.KindUnavailable, fmt.Errorf("the answer cannot be read: %w", s.link.veiled(err)))
 }

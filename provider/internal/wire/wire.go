@@ -137,6 +137,9 @@ func (s *Stream) refused() error {
 	if s.ctx.Err() != nil {
 		return s.transport("", err)
 	}
+	if s.resp.StatusCode == http.StatusProxyAuthRequired {
+		return s.link.proxy(&provider.ProxyError{Proxy: s.proxy(), Status: s.resp.StatusCode})
+	}
 	if code := s.resp.StatusCode; code >= 300 && code < 400 {
 		to := "another address"
 		if u, err := s.resp.Location(); err == nil {

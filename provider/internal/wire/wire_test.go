@@ -81,9 +81,9 @@ func TestSilence(t *testing.T) {
 	}{
 		{"after the headers", nil, 0, 0, 10 * time.Second},
 		{"after an event", []string{"data: aaaaaa\n\n"}, time.Second, 1, 11 * time.Second},
-		{"slow events live", slices("data: aaaaaa\n\n", 100), 9 * time.Second, 100, 910 * time.Second},
-		{"comments live", slices(": ping ping\n\n", 50), 9 * time.Second, 0, 460 * time.Second},
-		{"single bytes live", slices("d", 50), 9 * time.Second, 0, 460 * time.Second},
+		{"slow events live", chunked("data: aaaaaa\n\n", 100), 9 * time.Second, 100, 910 * time.Second},
+		{"comments live", chunked(": ping ping\n\n", 50), 9 * time.Second, 0, 460 * time.Second},
+		{"single bytes live", chunked("d", 50), 9 * time.Second, 0, 460 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-func slices(s string, n int) []string {
+func chunked(s string, n int) []string {
 	out := make([]string, n)
 	for i := range out {
 		out[i] = s
