@@ -136,8 +136,8 @@ func (r *run) attempt() (msg oh.Message, shown string, err error) {
 	return msg, text.String(), nil
 }
 
-// tidy gives a reply its own id and drops text that is blank, which no service
-// takes back.
+// tidy gives a reply its own id, drops text that is blank, which no service
+// takes back, and flattens arguments that are too deep.
 func (r *run) tidy(msg oh.Message) oh.Message {
 	msg.ID = "msg_" + oh.NewID()
 	msg.Role = oh.Assistant
@@ -145,6 +145,9 @@ func (r *run) tidy(msg oh.Message) oh.Message {
 	for _, b := range msg.Content {
 		if t, ok := b.(oh.Text); ok && t.Opaque == nil && strings.TrimSpace(t.Text) == "" {
 			continue
+		}
+		if u, ok := b.(oh.ToolUse); ok {
+			b = flatten(u)
 		}
 		kept = append(kept, b)
 	}

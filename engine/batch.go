@@ -15,6 +15,7 @@ import (
 // ones wait for it. A call is prepared when its turn comes, since an earlier
 // one may have changed what it means.
 func (r *run) runCalls(calls []oh.ToolUse) end {
+	r.guard.reply()
 	b := &batch{run: r, begun: map[string]bool{}}
 	for _, call := range calls {
 		if r.ctx.Err() != nil {

@@ -14,15 +14,20 @@ const (
 )
 
 // guard counts failing calls that repeat: the same tool, the same input and
-// the same error. A success that is new ends the count, so that running a test
+// the same error, once for each reply, since the model learns of an error only
+// after it. A success that is new ends the count, so that running a test
 // again after each edit is never taken for a loop.
 type guard struct {
 	failed    map[string]int
 	succeeded map[string]bool
+	counted   map[string]bool // failures of this reply
 }
 
-// note takes the result of a call into account and returns how often this very
-// failure has been seen; 0 for a success.
+// reply begins with the calls of the next reply.
+func (g *guard) reply() { g.counted = map[string]bool{} }
+
+// note takes the result of a call into account and returns how many replies
+// this very failure has been seen in; 0 for a success.
 func (g *guard) note(call oh.ToolUse, isError bool, text string) int {
 	key := callKey(call)
 	if !isError {
@@ -35,8 +40,12 @@ func (g *guard) note(call oh.ToolUse, isError bool, text string) int {
 	if g.failed == nil {
 		g.failed = map[string]int{}
 	}
-	g.failed[key+"\x00"+text]++
-	return g.failed[key+"\x00"+text]
+	failure := key + "\x00" + text
+	if !g.counted[failure] {
+		g.counted[failure] = true
+		g.failed[failure]++
+	}
+	return g.failed[failure]
 }
 
 // callKey names a tool with its input as canonical JSON. Calls that do not
