@@ -124,7 +124,7 @@ func (r *Runtime) Session() string { return r.conv.State().Session }
 // Saved returns the id under which the session can be resumed; "" when nothing
 // was said in it or it is not kept.
 func (r *Runtime) Saved() string {
-	if r.file == nil || len(r.conv.Messages()) == 0 {
+	if r.file == nil || !r.file.Begun() || len(r.conv.Messages()) == 0 {
 		return ""
 	}
 	return r.file.ID()
@@ -165,6 +165,18 @@ func (r *Runtime) Close() (err error) {
 		}
 	})
 	return err
+}
+
+// Kill stops commands and language servers, without the rest of what [Runtime.Close]
+// does: it is for a program that has to end at once, and safe at any time and
+// from any goroutine after [Build]. A run that goes on can start nothing more.
+func (r *Runtime) Kill() {
+	if r.runner != nil {
+		r.runner.CloseAll()
+	}
+	if r.servers != nil {
+		r.servers.Close()
+	}
 }
 
 func (r *Runtime) hookInput(event oh.HookEvent) oh.HookInput {

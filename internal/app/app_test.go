@@ -203,3 +203,30 @@ func TestFullAutoCanBeDisabled(t *testing.T) {
 		t.Errorf("error %v", failed)
 	}
 }
+
+// TestResumeWithOtherWords: what the command line gives for the system prompt
+// has its effect in a session that began without it, once.
+func TestResumeWithOtherWords(t *testing.T) {
+	o, server := options(t, ohtest.Reply(ohtest.Text("one")), ohtest.Reply(ohtest.Text("two")), ohtest.Reply(ohtest.Text("three")), ohtest.Reply(ohtest.Text("four")))
+	ask := func(prompt string) {
+		t.Helper()
+		r := build(t, o)
+		handle(t, r, prompt)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("first")
+	o.Continue, o.Append = true, "Answer in verse.\n"
+	ask("second")
+	ask("third")
+	o.Append = ""
+	ask("fourth")
+	reqs := server.Requests()
+	if strings.Contains(reqs[0].System(), "verse") || !strings.Contains(reqs[1].System(), "Answer in verse.") {
+		t.Errorf("the second request: %s", reqs[1].System())
+	}
+	if reqs[1].System() != reqs[2].System() || reqs[1].System() != reqs[3].System() {
+		t.Error("the prompt changes again")
+	}
+}

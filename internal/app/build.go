@@ -223,11 +223,13 @@ func changed[T ~string](was, is T) T {
 	return is
 }
 
-// renderPrompt is step 8. A session keeps the prompt it began with.
+// renderPrompt is step 8. A session keeps the prompt it began with, unless the
+// command line gives words that it does not hold.
 func (r *Runtime) renderPrompt(context.Context) error {
 	st := r.conv.State()
 	cfg := r.promptConfig()
-	if st.System != "" && !r.opts.DryRun {
+	given := strings.Contains(st.System, strings.TrimSpace(r.opts.System)) && strings.Contains(st.System, strings.TrimSpace(r.opts.Append))
+	if st.System != "" && given && !r.opts.DryRun {
 		return nil
 	}
 	rendered, err := prompt.Render(cfg)
@@ -327,7 +329,14 @@ func (r *Runtime) budget(st oh.State) error {
 	if r.opts.MaxCost <= 0 {
 		return nil
 	}
-	usd, _ := r.spent(st)
+	usd := 0.0
+	for _, s := range st.Spend {
+		cost, known := r.service.cost(s.Profile, s.Model, s.Usage)
+		if !known { // a gateway may name another model in its replies than it was asked for
+			cost, _ = r.service.cost(s.Profile, st.Model, s.Usage)
+		}
+		usd += cost
+	}
 	if usd < r.opts.MaxCost {
 		return nil
 	}

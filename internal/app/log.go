@@ -38,7 +38,7 @@ func (r *Runtime) openLog() error {
 	if file.Elsewhere() {
 		r.note(oh.Info, "This session belongs to another project: "+file.Path())
 	}
-	var log oh.Log = &quietLog{file: file, begun: r.resumed}
+	var log oh.Log = &quietLog{file: file, begun: r.resumed && file.Begun()}
 	if r.opts.DryRun {
 		log = &oh.MemoryLog{} // nothing is written, not even to a session that is looked at
 	}
@@ -73,6 +73,9 @@ func (r *Runtime) openFile(start oh.SessionStarted) (*session.File, error) {
 		return store.Create(start)
 	}
 	r.resumed = true
+	if r.opts.DryRun {
+		return store.View(ref)
+	}
 	if r.opts.Fork {
 		return store.Fork(ref, "", r.opts.Session)
 	}
@@ -106,8 +109,8 @@ func (r *Runtime) change(ev oh.StateChanged) error {
 	return nil
 }
 
-// quietLog holds the state of a new session back until something is said, so
-// that looking around leaves no file. It is used under the conversation's lock.
+// quietLog holds the state of a new session or fork back until something is
+// said, so that looking around leaves no file. It is used under the conversation's lock.
 type quietLog struct {
 	file  *session.File
 	begun bool
@@ -118,7 +121,8 @@ type quietLog struct {
 func (l *quietLog) Append(e oh.Entry) error {
 	if !l.begun {
 		switch e.Event.(type) {
-		case oh.StateChanged, oh.SessionStarted, oh.Notice:
+		case oh.StateChanged, oh.SessionStarted, oh.Notice,
+			oh.ToolDone: // stands for a call that the original has not ended
 			l.held = append(l.held, e)
 			return nil
 		}

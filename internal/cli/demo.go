@@ -63,6 +63,7 @@ func (p *program) demo(ctx context.Context, keep bool) (err error) {
 	if err != nil {
 		return err
 	}
+	p.signals.kills(rt.Kill)
 	defer func() { err = errors.Join(err, rt.Close()) }()
 	face := plain.New(plain.Config{In: strings.NewReader(""), First: demo.Prompt, Out: p.out, Terminal: isTerminal(p.out),
 		Width: width(p.out), Dir: project})

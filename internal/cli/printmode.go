@@ -27,11 +27,18 @@ func (p *program) printMode(ctx context.Context, opts app.Options, words []strin
 	if err != nil {
 		return p.notStarted(err)
 	}
+	p.signals.kills(rt.Kill)
 	auth.Forget(rt.Secrets())
 	printer := print.New(p.printOptions(rt))
-	outcome, err := p.drive(ctx, printer, rt.Handle(ctx, line, attached...))
+	runCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := watchOutlet(p.out, cancel)
+	outcome, err := p.drive(printer, rt.Handle(runCtx, line, attached...), out)
 	if closeErr := rt.Close(); err == nil && closeErr != nil {
 		err = closeErr
+	}
+	if out.closed.Load() {
+		return codedError{exitOther}
 	}
 	if err != nil && !errors.Is(err, print.ErrClosed) {
 		return err
@@ -45,8 +52,9 @@ func (p *program) printMode(ctx context.Context, opts app.Options, words []strin
 	return nil
 }
 
-// drive hands the events of a run to the printer.
-func (p *program) drive(ctx context.Context, printer *print.Printer, events iter.Seq2[oh.Envelope, error]) (print.Outcome, error) {
+// drive hands the events of a run to the printer, and ends the watch on stdout
+// before the result is written.
+func (p *program) drive(printer *print.Printer, events iter.Seq2[oh.Envelope, error], out *outlet) (print.Outcome, error) {
 	var runErr error
 	for env, err := range events {
 		if err != nil {
@@ -58,6 +66,11 @@ func (p *program) drive(ctx context.Context, printer *print.Printer, events iter
 		if err := printer.Event(env); err != nil {
 			break // the printer remembers it for Finish
 		}
+	}
+	out.stop()
+	if out.closed.Load() {
+		// The printer has nothing to say to anybody. It learns that from a write.
+		_ = printer.Event(oh.Envelope{Event: oh.CommandOutput{Text: "\n"}})
 	}
 	return printer.Finish(runErr)
 }

@@ -30,6 +30,7 @@ func (p *program) repl(ctx context.Context, opts app.Options, first string) erro
 	if err != nil {
 		return errors.Join(err, rt.Close())
 	}
+	p.signals.kills(rt.Kill)
 	auth.Forget(rt.Secrets())
 	p.greet(rt)
 	p.signals.interrupts(face.Interrupt)

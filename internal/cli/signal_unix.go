@@ -4,12 +4,15 @@ package cli
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
 )
 
-func notify(ch chan<- os.Signal) {
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+// always are the signals that are taken in any case.
+func always() []os.Signal { return []os.Signal{syscall.SIGPIPE} }
+
+// ending are the signals that end a run.
+func ending() []os.Signal {
+	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 }
 
 func isPipe(sig os.Signal) bool { return sig == syscall.SIGPIPE }

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
 )
 
-func notify(ch chan<- os.Signal) { signal.Notify(ch, os.Interrupt, syscall.SIGTERM) }
+// always are the signals that are taken in any case.
+func always() []os.Signal { return nil }
+
+// ending are the signals that end a run.
+func ending() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 func isPipe(os.Signal) bool { return false }

@@ -64,6 +64,7 @@ func (p *program) withTools(ctx context.Context, f func(*app.Runtime) error) (er
 	if err != nil {
 		return err
 	}
+	p.signals.kills(rt.Kill)
 	defer func() { err = errors.Join(err, rt.Close()) }()
 	for _, w := range rt.Warnings() {
 		fmt.Fprintln(p.errOut, "oh: "+text.Clean(w))

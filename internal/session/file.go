@@ -21,6 +21,8 @@ type File struct {
 	start     oh.Entry // not yet written when started is false
 	started   bool
 	w         *os.File // nil until the first entry of a new session
+	from      *source  // of a fork, until it is copied
+	reading   bool     // nothing may be written
 	torn      bool     // the file does not end in a newline
 	unsynced  bool     // something was written since the last Sync
 	closed    bool
@@ -28,7 +30,10 @@ type File struct {
 	notes     []string
 }
 
-var errClosed = errors.New("the session is closed")
+var (
+	errClosed  = errors.New("the session is closed")
+	errReading = errors.New("the session is open for reading only")
+)
 
 func openFile(ref Ref, version string) (*File, error) {
 	w, err := os.OpenFile(ref.Path, os.O_RDWR|os.O_APPEND, 0)
@@ -105,7 +110,9 @@ func (f *File) Entries() iter.Seq2[oh.Entry, error] {
 	return func(yield func(oh.Entry, error) bool) {
 		f.skipped = Skipped{}
 		if !f.started {
-			yield(f.start, nil)
+			if yield(f.start, nil) && f.from != nil {
+				f.taken(yield)
+			}
 			return
 		}
 		r, err := openLog(f.path)
@@ -140,6 +147,23 @@ func (f *File) Entries() iter.Seq2[oh.Entry, error] {
 		}
 	}
 }
+
+// taken yields what a fork will copy.
+func (f *File) taken(yield func(oh.Entry, error) bool) {
+	for k, err := range f.from.entries(f.skipped.add) {
+		if err != nil {
+			yield(oh.Entry{}, fmt.Errorf("read session %s: %w", f.from.id, err))
+			return
+		}
+		if !yield(k.entry, nil) {
+			return
+		}
+	}
+}
+
+// Begun reports whether the file exists: a new session has none before its
+// first entry.
+func (f *File) Begun() bool { return f.started }
 
 // Skipped tells what the last range over [File.Entries] left out.
 func (f *File) Skipped() Skipped { return f.skipped }
@@ -187,11 +211,17 @@ func (f *File) create() error {
 	if f.closed {
 		return fmt.Errorf("write session %s: %w", f.id, errClosed)
 	}
+	if f.reading {
+		return fmt.Errorf("write session %s: %w", f.id, errReading)
+	}
 	if f.w != nil {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return fmt.Errorf("create the folder of session %s: %w", f.id, err)
+	}
+	if f.from != nil {
+		return f.copySource()
 	}
 	w, err := os.OpenFile(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -244,6 +274,9 @@ func (f *File) Close() error {
 		return nil
 	}
 	f.closed = true
+	if f.from != nil {
+		_ = f.from.Close() // only read
+	}
 	if f.w == nil {
 		return nil
 	}

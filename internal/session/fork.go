@@ -1,19 +1,20 @@
 package session
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 	"strings"
 
 	"github.com/openharness/oh"
 )
 
-// Fork copies a session into a new one of this project that can be written at
-// once, also while the original has a writer; ref is what [Store.Find] takes.
-// The new file needs the old one for nothing: its first entry names parent and
-// message, the rest are copies.
+// Fork makes a new session of this project out of an earlier one, also while
+// that has a writer; ref is what [Store.Find] takes. The copy holds what the
+// original held at the time of the call. It is made by the first entry that is
+// appended, and needs the original for nothing then: its first entry names
+// parent and message, the rest are copies.
 //
 // at is the id of the last message to keep: a reply keeps the results of its
 // calls too, a user message all that was said before the next reply. An empty
@@ -24,33 +25,63 @@ func (s Store) Fork(ref, at, id string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := startOf(from)
+	src, err := openSource(from, at)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("fork session %s: %w", from.ID, err)
+	}
+	start, err := src.start()
+	if err != nil {
+		src.Close()
+		return nil, fmt.Errorf("fork session %s: %w", from.ID, err)
 	}
 	f, err := s.Create(oh.SessionStarted{Session: id, Dir: start.Dir, Root: start.Root, Parent: from.ID, ParentMessage: at})
 	if err != nil {
+		src.Close()
 		return nil, err
 	}
-	if err := f.copyFrom(from, at); err != nil {
-		f.Close()
-		if f.w != nil {
-			err = errors.Join(err, os.Remove(f.path))
-		}
-		return nil, fmt.Errorf("fork session %s: %w", from.ID, err)
-	}
+	f.from = src
 	return f, nil
 }
 
-func startOf(from Ref) (oh.SessionStarted, error) {
-	r, err := openLog(from.Path)
+// source is what a fork takes over of another session. It stays open, so that
+// it is there to be copied when the time comes.
+type source struct {
+	id   string
+	f    *os.File
+	size int64 // bytes that it had when the fork was made
+	keep int   // entries, with that of the start; negative: all
+}
+
+func openSource(from Ref, at string) (*source, error) {
+	f, err := os.Open(from.Path)
 	if err != nil {
-		return oh.SessionStarted{}, fmt.Errorf("fork session %s: %w", from.ID, err)
+		return nil, err
 	}
-	defer r.Close()
-	for e, err := range Read(r, func(int, error) {}) {
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	src := &source{id: from.ID, f: f, size: info.Size(), keep: -1}
+	if at != "" {
+		if src.keep, err = src.countTo(at); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return src, nil
+}
+
+// Close closes the file.
+func (s *source) Close() error { return s.f.Close() }
+
+func (s *source) read() io.Reader { return io.NewSectionReader(s.f, 0, s.size) }
+
+// start is the source's own first entry, if it has one.
+func (s *source) start() (oh.SessionStarted, error) {
+	for e, err := range Read(s.read(), func(int, error) {}) {
 		if err != nil {
-			return oh.SessionStarted{}, fmt.Errorf("fork session %s: %w", from.ID, err)
+			return oh.SessionStarted{}, err
 		}
 		start, _ := e.Event.(oh.SessionStarted)
 		return start, nil
@@ -58,68 +89,45 @@ func startOf(from Ref) (oh.SessionStarted, error) {
 	return oh.SessionStarted{}, nil
 }
 
-// copyFrom writes the start entry of f and copies of the entries up to at.
-func (f *File) copyFrom(from Ref, at string) error {
-	if at != "" {
-		n, err := countTo(from.Path, at)
-		if err != nil {
-			return err
+// entries yields what is kept, with each entry as it stands in the file, but
+// not the start entry.
+func (s *source) entries(skip func(int, error)) iter.Seq2[kept, error] {
+	return func(yield func(kept, error) bool) {
+		n := 0
+		for l, err := range lines(s.read(), MaxLine) {
+			if err != nil {
+				yield(kept{}, err)
+				return
+			}
+			if n == s.keep {
+				return
+			}
+			e, raw, err := decodeLine(l)
+			if err != nil {
+				skip(l.num, err)
+				continue
+			}
+			n++
+			if _, start := e.Event.(oh.SessionStarted); start && n == 1 {
+				continue
+			}
+			if !yield(kept{e, raw}, nil) {
+				return
+			}
 		}
-		return f.copyLines(from.Path, n)
 	}
-	return f.copyLines(from.Path, -1)
 }
 
-// copyLines copies the first n entries of the file at path, all of them when n
-// is negative. Its start entry is replaced by that of f.
-func (f *File) copyLines(path string, n int) error {
-	r, err := openLog(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if err := f.Append(f.start); err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(f.w, 256<<10)
-	first := true
-	for l, err := range lines(r, MaxLine) {
-		if err != nil {
-			return err
-		}
-		e, raw, err := decodeLine(l)
-		if err != nil {
-			continue
-		}
-		if n == 0 {
-			break
-		}
-		n--
-		_, start := e.Event.(oh.SessionStarted)
-		if start && first {
-			first = false
-			continue
-		}
-		first = false
-		w.Write(raw) // an error stays in w until Flush
-		w.WriteByte('\n')
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write %s: %w", f.path, err)
-	}
-	return nil
+type kept struct {
+	entry oh.Entry
+	raw   []byte // valid until the next one
 }
 
 // countTo counts the entries that a fork at a message keeps.
-func countTo(path, at string) (int, error) {
-	r, err := openLog(path)
-	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
+func (s *source) countTo(at string) (int, error) {
 	c := cut{at: at, base: baseID(at)}
 	n := 0
-	for e, err := range Read(r, func(int, error) {}) {
+	for e, err := range Read(s.read(), func(int, error) {}) {
 		if err != nil {
 			return 0, err
 		}

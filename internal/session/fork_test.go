@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -71,6 +72,117 @@ func TestFork(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	f.Close()
+}
+
+// A fork is the original as it was at the call, whatever happens to that before
+// the first entry; until then there is no file.
+func TestForkIsLazy(t *testing.T) {
+	s := store(t)
+	path := write(t, s, "old", user("u1", "one"))
+	appendRaw(t, path, "garbage\n")
+	f, err := s.Fork("old", "", "new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := open(t, s, "old")
+	if err := g.Append(user("u2", "later")); err != nil {
+		t.Fatal(err)
+	}
+	if names, _ := os.ReadDir(s.Dir); len(names) != 1 || f.Begun() {
+		t.Errorf("%d files before the first entry", len(names))
+	}
+	if runtime.GOOS != "windows" { // an open file cannot be removed there
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []oh.Event{oh.SessionStarted{Session: "new", Version: "1.0.0", Dir: "/w", Parent: "old"}, user("u1", "one").Event}
+	if diff := cmp.Diff(want, events(t, f)); diff != "" || f.Skipped().Count != 1 {
+		t.Error(diff, f.Skipped())
+	}
+	if err := f.Append(user("u3", "mine")); err != nil || !f.Begun() {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append(want, user("u3", "mine").Event), events(t, f)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := s.Open("new"); !errors.As(err, new(*LockedError)) {
+		t.Errorf("a fork that is written: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if names, _ := filepath.Glob(filepath.Join(s.Dir, ".*")); len(names) > 0 {
+		t.Errorf("left: %v", names)
+	}
+}
+
+// Two forks under one id: the later one is refused, and nothing is overwritten.
+func TestForkIntoExisting(t *testing.T) {
+	s := store(t)
+	write(t, s, "old", user("u1", "one"))
+	f, err := s.Fork("old", "", "new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	path := write(t, s, "new", user("other", "x"))
+	before, _ := os.ReadFile(path)
+	if err := f.Append(user("u2", "two")); !isUsage(err) || f.Begun() {
+		t.Errorf("%v", err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("the other session has changed")
+	}
+	if names, _ := os.ReadDir(s.Dir); len(names) != 2 {
+		t.Errorf("%d files", len(names))
+	}
+}
+
+func isUsage(err error) bool {
+	var u interface{ Usage() bool }
+	return errors.As(err, &u) && u.Usage()
+}
+
+// Looking at a session that is in use takes and changes nothing.
+func TestView(t *testing.T) {
+	s := store(t)
+	path := write(t, s, "one", user("u1", "x"))
+	g := open(t, s, "one")
+	before, _ := os.ReadFile(path)
+	f, err := s.View("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(events(t, g), events(t, f)); diff != "" {
+		t.Error(diff)
+	}
+	if err := f.Append(user("u2", "y")); !errors.Is(err, errReading) {
+		t.Errorf("Append = %v", err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		t.Error(err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("it has changed")
+	}
+}
+
+func TestNamesThatAreMistakes(t *testing.T) {
+	s := store(t)
+	write(t, s, "one", user("u1", "x"))
+	_, err := s.Create(start("one"))
+	if !isUsage(err) {
+		t.Errorf("an id that is taken: %v", err)
+	}
+	for _, ref := range []string{"../../etc", "", ".x", "a b", strings.Repeat("x", 129)} {
+		if _, err := s.Find(ref); !isUsage(err) {
+			t.Errorf("%q: %v", ref, err)
+		}
+	}
+	if _, err := s.Find("other"); err == nil || isUsage(err) {
+		t.Errorf("one that is not there: %v", err)
+	}
 }
 
 var update = flag.Bool("update", false, "write the golden files")

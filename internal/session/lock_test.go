@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/openharness/oh"
 )
@@ -103,6 +107,88 @@ func TestOtherWriterKilled(t *testing.T) {
 	}
 	if got := events(t, f); len(got) != before+1 || got[before].(oh.UserTurn).Message.ID != "u2" {
 		t.Errorf("%d entries after one more than %d", len(got), before)
+	}
+}
+
+// forkOnce is the other process of the test below.
+func forkOnce(dir, ref string) int {
+	f, err := Store{Dir: dir}.Fork(ref, "", "")
+	if err == nil {
+		err = f.Append(user("new", "x"))
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+// A fork that is killed while it copies leaves nothing that a listing takes for
+// a session, and a later one clears away what it left when that is old.
+func TestForkKilled(t *testing.T) {
+	s := store(t)
+	words := oh.Text{Text: strings.Repeat("w", 1<<20)}
+	list := []oh.Entry{user("u1", "mine")}
+	for n := range 12 {
+		list = append(list, reply(fmt.Sprint("a", n), words))
+	}
+	write(t, s, "one", list...)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "OH_SESSION_TEST_FORK="+s.Dir, "OH_SESSION_TEST_REF=one")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+	for begun, ended := false, false; !begun && !ended; {
+		names, err := os.ReadDir(s.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range names {
+			info, err := e.Info()
+			begun = begun || err == nil && e.Name() != "one.jsonl" && info.Size() > 1<<20
+		}
+		select {
+		case err := <-gone:
+			gone <- err
+			ended = true
+		default:
+			runtime.Gosched()
+		}
+	}
+	_ = cmd.Process.Kill() // it may have ended
+	<-gone
+	infos, err := s.List(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range infos {
+		f := open(t, s, i.ID)
+		if n := len(events(t, f)); n < len(list)+1 {
+			t.Errorf("session %s has %d of %d entries", i.ID, n, len(list)+1)
+		}
+	}
+	left := mkdir(t, filepath.Join(s.Dir, ".x.0"+unborn))
+	fresh := filepath.Join(s.Dir, ".x.1"+unborn)
+	for _, path := range []string{left, fresh} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	setTime(t, left, time.Now().Add(-2*time.Hour))
+	if code := forkOnce(s.Dir, "one"); code != 0 {
+		t.Fatal("the fork failed")
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an old leftover: %v", err)
+	}
+	if _, err := os.Stat(fresh); err != nil {
+		t.Errorf("a copy that may be under way: %v", err)
 	}
 }
 

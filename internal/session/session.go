@@ -52,8 +52,8 @@ func (s Store) Create(start oh.SessionStarted) (*File, error) {
 		return nil, errors.New("create session: no folder to keep sessions in")
 	}
 	path := filepath.Join(s.Dir, start.Session+ext)
-	if _, err := os.Lstat(path); err == nil {
-		return nil, fmt.Errorf("create session: %s exists already; use another id or resume it", path)
+	if err := exists(path); err != nil {
+		return nil, fmt.Errorf("create session: %w", err)
 	}
 	return &File{id: start.Session, path: path, start: oh.NewEntry(start)}, nil
 }
@@ -68,6 +68,21 @@ func (s Store) Open(ref string) (*File, error) {
 	return openFile(found, s.Version)
 }
 
+// View opens an earlier session to look at, also while somebody writes it; ref
+// is what [Store.Find] takes. Nothing is created or locked, and appending fails.
+func (s Store) View(ref string) (*File, error) {
+	found, err := s.Find(ref)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(found.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open session %s: %w", found.ID, err)
+	}
+	return &File{id: found.ID, path: found.Path, elsewhere: found.Elsewhere, reading: true, started: info.Size() > 0,
+		start: oh.NewEntry(oh.SessionStarted{Session: found.ID, Version: s.Version})}, nil
+}
+
 // LockedError says that a session has a writer already.
 type LockedError struct {
 	ID   string
@@ -79,20 +94,29 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("session %s is in use by another running oh; fork it, or end the other one first (%s)", e.ID, e.Path)
 }
 
+// misuse is what whoever named a session did wrong.
+type misuse string
+
+// Error implements error.
+func (e misuse) Error() string { return string(e) }
+
+// Usage tells that the command line is at fault.
+func (misuse) Usage() bool { return true }
+
 // checkID refuses what is no plain file name, so that an id never leads out of
 // the folder.
 func checkID(id string) error {
 	switch {
 	case id == "":
-		return errors.New("the session id is empty; give an id, its beginning, or latest")
+		return misuse("the session id is empty; give an id, its beginning, or latest")
 	case len(id) > 128:
-		return fmt.Errorf("the session id has %d characters; at most 128 are allowed", len(id))
+		return misuse(fmt.Sprintf("the session id has %d characters; at most 128 are allowed", len(id)))
 	case strings.HasPrefix(id, "."):
-		return fmt.Errorf("session id %q begins with a dot", id)
+		return misuse(fmt.Sprintf("session id %q begins with a dot", id))
 	}
 	for _, r := range id {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.') {
-			return fmt.Errorf("session id %q holds %q; only letters, digits, - _ and . are allowed", id, r)
+			return misuse(fmt.Sprintf("session id %q holds %q; only letters, digits, - _ and . are allowed", id, r))
 		}
 	}
 	return nil

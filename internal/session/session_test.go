@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("OH_SESSION_TEST_CHILD"); dir != "" {
 		os.Exit(child(dir, os.Getenv("OH_SESSION_TEST_REF")))
 	}
+	if dir := os.Getenv("OH_SESSION_TEST_FORK"); dir != "" {
+		os.Exit(forkOnce(dir, os.Getenv("OH_SESSION_TEST_REF")))
+	}
 	os.Exit(m.Run())
 }
 
