@@ -276,15 +276,15 @@ func TestSilence(t *testing.T) {
 		bothWires(t, func(t *testing.T, wire ohtest.Wire) {
 			b := newBox(t, wire, ohtest.Turn{Parts: []ohtest.Part{ohtest.Text("slow")}, Edit: func(_ ohtest.Wire, ev [][]byte) []ohtest.Step {
 				var steps []ohtest.Step
-				for range 6 {
+				for range 7 {
 					steps = append(steps, ohtest.SendText(": ping\n\n"), ohtest.Wait(500*time.Millisecond))
 				}
 				return append(steps, ohtest.SendAll(ev...)...)
 			}})
-			r := b.run(call{args: []string{"-p", "go"}, env: idle})
+			r := b.run(call{args: []string{"-p", "go"}, env: map[string]string{"OPENHARNESS_TIMEOUT": "3"}})
 			r.wantCode(t, 0)
 			b.done(1)
-			if r.out != "slow\n" || r.took < 3*time.Second {
+			if r.out != "slow\n" || r.took < 3500*time.Millisecond {
 				t.Errorf("%v", r)
 			}
 		})

@@ -53,13 +53,13 @@ func TestTable(t *testing.T) {
 	var b strings.Builder
 	missed := writeTable(&b, []row{
 		{name: "a", oh: 0.006, floor: 0.002, ratio: 2},
-		{name: "b", unit: megabytes, oh: 13.25e6, most: 15e6},
+		{name: "b", unit: megabytes, oh: 13.25e6, most: 20e6},
 		{name: "c", oh: 0.0021, floor: 0.002, extra: 0.001},
 		{name: "d", unit: factor, oh: 1.25},
 	})
 	const want = `item  oh       floor    ratio  bar                
 a     6.00 ms  2.00 ms  3.00   ≤ 2×               MISS
-b     13.2 MB  -        -      ≤ 15.0 MB          ok
+b     13.2 MB  -        -      ≤ 20.0 MB          ok
 c     2.10 ms  2.00 ms  1.05   ≤ floor + 1.00 ms  ok
 d     1.25×    -        -                         
 `
