@@ -21,6 +21,7 @@ func items() []item {
 		{"1 MB of history", history},
 		{"8 parallel reads", reads},
 		{"20,000 deltas", deltas},
+		{"search", search},
 		{"binary", binary},
 	}
 }
