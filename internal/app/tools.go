@@ -184,6 +184,7 @@ func (r *Runtime) webConfig() web.Config {
 	if c.Proxy == "" {
 		c.Proxy = "env"
 	}
+	c.Image = file.FitImage
 	c.PDF = func(ctx context.Context, data []byte) (string, error) {
 		f, err := pdf.Open(data)
 		if err != nil {

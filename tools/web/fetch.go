@@ -193,23 +193,29 @@ func (f fetching) refuse(b *body, reason string) error {
 }
 
 func (f fetching) picture(ctx context.Context, b *body) (oh.Result, error) {
-	data, more, err := f.rest(ctx, b, min(maxImageBytes, f.cfg.MaxBytes))
+	if f.cfg.Image == nil {
+		return oh.Result{}, f.refuse(b, "images are not shown here")
+	}
+	data, more, err := f.rest(ctx, b, f.cfg.MaxBytes)
 	if err != nil {
 		return oh.Result{}, err
 	}
 	if more {
-		return oh.Result{}, f.refuse(b, "images of more than "+text.Number(int(min(maxImageBytes, f.cfg.MaxBytes)))+" bytes cannot be")
+		return oh.Result{}, f.refuse(b, "images of more than "+text.Number(int(f.cfg.MaxBytes))+" bytes cannot be")
 	}
-	w, h := imageSize(b.media, data)
-	if w == 0 || h == 0 || !complete(b.media, data) {
+	if !complete(b.media, data) {
 		return oh.Result{}, f.refuse(b, "it is broken or not complete")
 	}
-	if w > maxImageSide || h > maxImageSide {
-		return oh.Result{}, f.refuse(b, fmt.Sprintf("it has %d x %d pixels, and at most %d a side can be", w, h, maxImageSide))
+	fit, note, err := f.cfg.Image(oh.Image{MediaType: b.media, Data: data})
+	if err != nil {
+		return oh.Result{}, f.refuse(b, "it is "+err.Error())
 	}
-	p := &page{url: b.url.String(), hops: b.hops, status: b.status(), form: fmt.Sprintf("%s, %s bytes, %d x %d pixels", b.media, text.Number(len(data)), w, h)}
+	p := &page{url: b.url.String(), hops: b.hops, status: b.status(), form: fmt.Sprintf("%s, %s bytes", b.media, text.Number(len(data)))}
+	if note != "" {
+		p.notes = append(p.notes, note)
+	}
 	res := oh.TextResult(f.header(p, 0) + "\n" + marker())
-	res.Content = append(res.Content, oh.Image{MediaType: b.media, Data: data})
+	res.Content = append(res.Content, fit)
 	res.Display = oh.Count{N: len(data), Unit: "byte", In: p.url}
 	res.Meta = f.meta(p, 0)
 	return res, nil

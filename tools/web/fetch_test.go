@@ -260,7 +260,7 @@ func TestKinds(t *testing.T) {
 		{"pdf", "application/pdf", []byte("%PDF-1.7\n..."), "is application/pdf (12 bytes) and is not shown: the text of PDF files is not extracted here", true},
 		{"broken image", "image/png", small[:len(small)-4], "is image/png", true},
 		{"false image", "image/png", []byte("<html>"), "is image/png (6 bytes) and is not shown", true},
-		{"wide image", "image/png", pngOf(t, 8001, 1), "8001 x 1 pixels", true},
+		{"no image", "image/png", small, "images are not shown here", true},
 		{"svg", "image/svg+xml", []byte("<svg/>"), "<svg/>", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -285,13 +285,23 @@ func TestImage(t *testing.T) {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_, _ = w.Write(data)
 	})
-	res := call(t, Config{Allow: local}, "web_fetch", arg("url", base))
+	cfg := Config{Allow: local, Image: func(img oh.Image) (oh.Image, string, error) {
+		return oh.Image{MediaType: "image/jpeg", Data: img.Data[:8]}, "Scaled.", nil
+	}}
+	res := call(t, cfg, "web_fetch", arg("url", base))
 	want := oh.Blocks{
-		oh.Text{Text: fmt.Sprintf("URL: %s/\nStatus: 200 OK\nType: image/png, %d bytes, 20 x 10 pixels\n\n%s", base, len(data), marker())},
-		oh.Image{MediaType: "image/png", Data: data},
+		oh.Text{Text: fmt.Sprintf("URL: %s/\nStatus: 200 OK\nType: image/png, %d bytes\nScaled.\n\n%s", base, len(data), marker())},
+		oh.Image{MediaType: "image/jpeg", Data: data[:8]},
 	}
 	if diff := cmp.Diff(want, res.Content); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+	cfg.Image = func(oh.Image) (oh.Image, string, error) {
+		return oh.Image{}, "", errors.New("an image of too many pixels")
+	}
+	res = call(t, cfg, "web_fetch", arg("url", base))
+	if want := "is not shown: it is an image of too many pixels."; !res.IsError || !strings.Contains(res.Content.Text(), want) {
+		t.Errorf("error %t: %s", res.IsError, res.Content.Text())
 	}
 }
 

@@ -76,6 +76,10 @@ type Config struct {
 	// their size.
 	PDF func(ctx context.Context, data []byte) (string, error)
 
+	// Image makes an image fit for models, and says what it did or what is
+	// wrong with it; nil: images are refused.
+	Image func(oh.Image) (fit oh.Image, note string, err error)
+
 	Timeout    time.Duration // of a whole call of web_fetch; default 30 s
 	SearchTime time.Duration // of a whole call of web_search; default 20 s
 	MaxBytes   int64         // of one download; default 5 MiB
