@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
 	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/internal/body"
 	"github.com/openharness/oh/provider/internal/note"
@@ -37,7 +38,7 @@ func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	}
 	if !body.Blank(req.System) {
 		b.AddString(`,"system":[{"type":"text","text":`)
-		b.Add(body.AppendString(nil, req.System))
+		b.Add(text.AppendJSON(nil, req.System))
 		b.AddString(e.mark() + `}]`)
 	}
 	b.AddString(`,"messages":[`)
@@ -69,7 +70,7 @@ func (e *encoder) head(req *oh.Request) []byte {
 		limit = provider.MaxOutput
 	}
 	out := append([]byte(nil), `{"model":`...)
-	out = body.AppendString(out, req.Model)
+	out = text.AppendJSON(out, req.Model)
 	out = append(out, `,"max_tokens":`...)
 	out = strconv.AppendInt(out, int64(limit), 10)
 	out = append(out, `,"stream":true`...)
@@ -81,7 +82,7 @@ func (e *encoder) thinking(req *oh.Request, limit int) string {
 	switch e.traits.Thinking {
 	case provider.ThinkEffort:
 		if word := e.traits.Effort(req.Effort); word != "" {
-			return `,"thinking":{"type":"adaptive"},"output_config":{"effort":` + string(body.AppendString(nil, word)) + `}`
+			return `,"thinking":{"type":"adaptive"},"output_config":{"effort":` + string(text.AppendJSON(nil, word)) + `}`
 		}
 	case provider.ThinkBudget:
 		budget := min(e.traits.Budget(req.Effort), limit-1)
@@ -130,10 +131,10 @@ func encodeTools(specs []oh.ToolSpec) []byte {
 			out = append(out, ',')
 		}
 		out = append(out, `{"name":`...)
-		out = body.AppendString(out, body.Name(t.Name))
+		out = text.AppendJSON(out, body.Name(t.Name))
 		if t.Description != "" {
 			out = append(out, `,"description":`...)
-			out = body.AppendString(out, t.Description)
+			out = text.AppendJSON(out, t.Description)
 		}
 		out = append(out, `,"input_schema":`...)
 		out = body.AppendRaw(out, body.Schema(t.Schema), "{}")
@@ -215,9 +216,9 @@ func (e *encoder) block(out []byte, x oh.Block) []byte {
 		return e.thought(out, x)
 	case oh.ToolUse:
 		out = append(out, `{"type":"tool_use","id":`...)
-		out = body.AppendString(out, x.ID)
+		out = text.AppendJSON(out, x.ID)
 		out = append(out, `,"name":`...)
-		out = body.AppendString(out, body.Name(x.Name))
+		out = text.AppendJSON(out, body.Name(x.Name))
 		out = append(out, `,"input":`...)
 		return append(body.AppendRaw(out, x.Input, "{}"), `},`...)
 	case oh.ToolResult:
@@ -228,12 +229,12 @@ func (e *encoder) block(out []byte, x oh.Block) []byte {
 
 func textBlock(out []byte, s string) []byte {
 	out = append(out, `{"type":"text","text":`...)
-	return append(body.AppendString(out, s), `},`...)
+	return append(text.AppendJSON(out, s), `},`...)
 }
 
 func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
 	out = append(out, `{"type":"tool_result","tool_use_id":`...)
-	out = body.AppendString(out, r.ToolUseID)
+	out = text.AppendJSON(out, r.ToolUseID)
 	out = append(out, `,"content":[`...)
 	start := len(out)
 	for _, x := range r.Content {
@@ -277,13 +278,13 @@ func document(out []byte, x oh.Document) []byte {
 	out = append(out, `{"type":"document"`...)
 	if !body.Blank(x.Name) {
 		out = append(out, `,"title":`...)
-		out = body.AppendString(out, x.Name)
+		out = text.AppendJSON(out, x.Name)
 	}
 	if !isText {
 		return append(source(out, media, x.Data), `},`...)
 	}
 	out = append(out, `,"source":{"type":"text","media_type":"text/plain","data":`...)
-	return append(body.AppendString(out, string(x.Data)), `}},`...)
+	return append(text.AppendJSON(out, string(x.Data)), `}},`...)
 }
 
 // opaque is what this wire keeps with a thinking block.
@@ -302,12 +303,12 @@ func (e *encoder) thought(out []byte, x oh.Thinking) []byte {
 	switch {
 	case o.Redacted != "":
 		out = append(out, `{"type":"redacted_thinking","data":`...)
-		return append(body.AppendString(out, o.Redacted), `},`...)
+		return append(text.AppendJSON(out, o.Redacted), `},`...)
 	case o.Signature != "":
 		out = append(out, `{"type":"thinking","thinking":`...)
-		out = body.AppendString(out, x.Text)
+		out = text.AppendJSON(out, x.Text)
 		out = append(out, `,"signature":`...)
-		return append(body.AppendString(out, o.Signature), `},`...)
+		return append(text.AppendJSON(out, o.Signature), `},`...)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
 	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/internal/body"
 	"github.com/openharness/oh/provider/internal/note"
@@ -26,7 +27,7 @@ func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	b.AddString(`,"messages":[`)
 	if !body.Blank(req.System) {
 		b.AddItem([]byte(`{"role":"system","content":`))
-		b.Add(body.AppendString(nil, req.System))
+		b.Add(text.AppendJSON(nil, req.System))
 		b.AddString(`}`)
 	}
 	history := body.History{Memo: req.Memo, Key: e.key(), Encode: e.message}
@@ -54,7 +55,7 @@ func (e *encoder) key() string {
 
 func (e *encoder) head(req *oh.Request) []byte {
 	out := append([]byte(nil), `{"model":`...)
-	out = body.AppendString(out, req.Model)
+	out = text.AppendJSON(out, req.Model)
 	limit := req.MaxTokens
 	if limit <= 0 {
 		limit = e.traits.MaxOutput
@@ -65,7 +66,7 @@ func (e *encoder) head(req *oh.Request) []byte {
 			field = "max_tokens"
 		}
 		out = append(out, ',')
-		out = append(body.AppendString(out, field), ':')
+		out = append(text.AppendJSON(out, field), ':')
 		out = strconv.AppendInt(out, int64(limit), 10)
 	}
 	out = append(out, `,"stream":true`...)
@@ -74,11 +75,11 @@ func (e *encoder) head(req *oh.Request) []byte {
 	}
 	if word := e.traits.Effort(req.Effort); word != "" {
 		out = append(out, `,"reasoning_effort":`...)
-		out = body.AppendString(out, word)
+		out = text.AppendJSON(out, word)
 	}
 	if e.traits.CacheKey && req.Session != "" {
 		out = append(out, `,"prompt_cache_key":`...)
-		out = body.AppendString(out, req.Session)
+		out = text.AppendJSON(out, req.Session)
 	}
 	return out
 }
@@ -90,10 +91,10 @@ func encodeTools(specs []oh.ToolSpec) []byte {
 			out = append(out, ',')
 		}
 		out = append(out, `{"type":"function","function":{"name":`...)
-		out = body.AppendString(out, body.Name(t.Name))
+		out = text.AppendJSON(out, body.Name(t.Name))
 		if t.Description != "" {
 			out = append(out, `,"description":`...)
-			out = body.AppendString(out, t.Description)
+			out = text.AppendJSON(out, t.Description)
 		}
 		out = append(out, `,"parameters":`...)
 		out = append(body.AppendRaw(out, body.Schema(t.Schema), "{}"), `}}`...)
@@ -116,11 +117,11 @@ func (e *encoder) assistant(m *oh.Message) []byte {
 	out := append([]byte(nil), `{"role":"assistant","content":`...)
 	switch {
 	case !body.Blank(said):
-		out = body.AppendString(out, said)
+		out = text.AppendJSON(out, said)
 	case len(calls) > 0:
 		out = append(out, `null`...)
 	default:
-		out = body.AppendString(out, note.EmptyMessage())
+		out = text.AppendJSON(out, note.EmptyMessage())
 	}
 	out = e.reasoning(out, m.Content, len(calls) > 0)
 	extras := e.extras(calls)
@@ -131,11 +132,11 @@ func (e *encoder) assistant(m *oh.Message) []byte {
 			out = append(out, ',')
 		}
 		out = append(out, `{"id":`...)
-		out = body.AppendString(out, u.ID)
+		out = text.AppendJSON(out, u.ID)
 		out = append(out, `,"type":"function","function":{"name":`...)
-		out = body.AppendString(out, body.Name(u.Name))
+		out = text.AppendJSON(out, body.Name(u.Name))
 		out = append(out, `,"arguments":`...)
-		out = body.AppendString(out, string(body.AppendRaw(nil, u.Input, "{}")))
+		out = text.AppendJSON(out, string(body.AppendRaw(nil, u.Input, "{}")))
 		out = append(out, '}')
 		if len(extras[i]) > 0 {
 			out = append(out, `,"extra_content":`...)
@@ -207,8 +208,8 @@ func (e *encoder) reasoning(out []byte, blocks oh.Blocks, calls bool) []byte {
 		return out
 	}
 	out = append(out, ',')
-	out = append(body.AppendString(out, field), ':')
-	return body.AppendString(out, said)
+	out = append(text.AppendJSON(out, field), ':')
+	return text.AppendJSON(out, said)
 }
 
 // user encodes a user message: first one tool message for each result, then a
@@ -238,7 +239,7 @@ func (e *encoder) user(m *oh.Message) []byte {
 // result appends a tool message and a comma.
 func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
 	out = append(out, `{"role":"tool","tool_call_id":`...)
-	out = body.AppendString(out, r.ToolUseID)
+	out = text.AppendJSON(out, r.ToolUseID)
 	out = append(out, `,"content":`...)
 	var p parts
 	for _, x := range r.Content {
@@ -309,7 +310,7 @@ func (e *encoder) part(p *parts, x oh.Block) {
 			name = "document.pdf"
 		}
 		out := append([]byte(nil), `{"type":"file","file":{"filename":`...)
-		out = append(body.AppendString(out, name), `,"file_data":`...)
+		out = append(text.AppendJSON(out, name), `,"file_data":`...)
 		p.add(append(dataURL(out, x.MediaType, x.Data), `}}`...))
 	}
 }
@@ -326,7 +327,7 @@ func documentText(x oh.Document) string {
 }
 
 func dataURL(out []byte, media string, data []byte) []byte {
-	quoted := body.AppendString(out, "data:"+media+";base64,")
+	quoted := text.AppendJSON(out, "data:"+media+";base64,")
 	return append(base64.StdEncoding.AppendEncode(quoted[:len(quoted)-1], data), '"')
 }
 
@@ -343,7 +344,7 @@ func (p *parts) text(s string) {
 	}
 	out := append([]byte(nil), `{"type":"text","text":`...)
 	p.firstText = p.firstText || len(p.list) == 0
-	p.list = append(p.list, append(body.AppendString(out, s), '}'))
+	p.list = append(p.list, append(text.AppendJSON(out, s), '}'))
 	p.said = append(p.said, s)
 }
 
@@ -371,7 +372,7 @@ func (p *parts) prefix(s string) {
 
 func (p *parts) append(out []byte) []byte {
 	if len(p.said) == len(p.list) {
-		return body.AppendString(out, strings.Join(p.said, "\n\n"))
+		return text.AppendJSON(out, strings.Join(p.said, "\n\n"))
 	}
 	out = append(out, '[')
 	for i, raw := range p.list {

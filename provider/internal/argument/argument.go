@@ -74,7 +74,7 @@ func object(s string) (json.RawMessage, error) {
 
 func keep(raw string) json.RawMessage {
 	out := append([]byte(nil), `{"malformed":`...)
-	return append(body.AppendString(out, text.Cut(strings.ToValidUTF8(raw, "\ufffd"), maxKept)), '}')
+	return append(text.AppendJSON(out, text.Cut(strings.ToValidUTF8(raw, "\ufffd"), maxKept)), '}')
 }
 
 // escapeControls escapes raw control characters inside strings, the one
@@ -86,7 +86,7 @@ func escapeControls(s string) (string, bool) {
 		c := s[i]
 		switch {
 		case inside && c < ' ':
-			quoted := body.AppendString(nil, s[i:i+1])
+			quoted := text.AppendJSON(nil, s[i:i+1])
 			out.Write(quoted[1 : len(quoted)-1])
 			changed = true
 			continue

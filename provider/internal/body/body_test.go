@@ -33,22 +33,6 @@ func TestAppendRaw(t *testing.T) {
 	}
 }
 
-func FuzzAppendString(f *testing.F) {
-	for _, s := range []string{"", "a\"b\\c\n\r\t\x00\x1f\x7f", "é你👍\u2028", "\xed\xa0\xbd", "a\xff", "<&>"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		raw := AppendString(nil, s)
-		var back string
-		if err := json.Unmarshal(raw, &back); err != nil {
-			t.Fatalf("%q: %v", raw, err)
-		}
-		if !utf8.Valid(raw) || utf8.ValidString(s) && back != s {
-			t.Errorf("AppendString(%q) reads back as %q", s, back)
-		}
-	})
-}
-
 func FuzzAppendRaw(f *testing.F) {
 	for _, s := range []string{`{"a":"\ud83d\ude00"}`, `{"a":"\ud83d"}`, `["\\\ud83d"]`, "\"\xff\"", `"\u12`} {
 		f.Add([]byte(s))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
 )
 
 func said(id, text string) oh.Message {
@@ -43,7 +44,7 @@ func TestHistory(t *testing.T) {
 			}
 			for range 2 {
 				var b Body
-				encode := func(m *oh.Message) []byte { return AppendString(nil, m.Content.Text()) }
+				encode := func(m *oh.Message) []byte { return text.AppendJSON(nil, m.Content.Text()) }
 				if err := (History{Memo: m, Key: "k", Encode: encode}).Add(&b, msgs); err != nil {
 					t.Fatal(err)
 				}
@@ -63,7 +64,7 @@ func TestHistoryIsKept(t *testing.T) {
 	encoded := 0
 	h := History{Memo: &memo, Key: "k", Encode: func(m *oh.Message) []byte {
 		encoded++
-		return AppendString(nil, m.Content.Text())
+		return text.AppendJSON(nil, m.Content.Text())
 	}}
 	for i := range 10 * joined {
 		msgs = append(msgs, said(fmt.Sprint("m", i), "text"))

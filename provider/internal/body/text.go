@@ -6,53 +6,10 @@ package body
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
-
-const hex = "0123456789abcdef"
-
-// AppendString appends s as a JSON string. Nothing but what JSON demands is
-// escaped; bytes that are no UTF-8 become U+FFFD.
-func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				dst = append(append(dst, s[start:i]...), "\ufffd"...)
-				start = i + 1
-			}
-			i += size
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		dst = appendEscape(dst, c)
-		i++
-		start = i
-	}
-	return append(append(dst, s[start:]...), '"')
-}
-
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
-	}
-	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-}
 
 // AppendRaw appends a raw JSON message, byte for byte but for what no service
 // accepts: invalid UTF-8 and escaped lone surrogates become U+FFFD. An empty
@@ -100,18 +57,11 @@ func unit(b []byte) int {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
 	}
-	n := 0
-	for _, c := range b[2:6] {
-		d := strings.IndexByte(hex, c|0x20)
-		if c < 'A' {
-			d = strings.IndexByte(hex, c)
-		}
-		if d < 0 {
-			return -1
-		}
-		n = n<<4 | d
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
 	}
-	return n
+	return int(n)
 }
 
 // Blank reports whether s is empty or white space only, which some services
