@@ -11,10 +11,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/openharness/oh"
@@ -24,18 +26,20 @@ import (
 	"github.com/openharness/oh/tools/file"
 	imagetool "github.com/openharness/oh/tools/image"
 	"github.com/openharness/oh/tools/index"
+	"github.com/openharness/oh/tools/lsp"
 	"github.com/openharness/oh/tools/plan"
 	"github.com/openharness/oh/tools/search"
 	"github.com/openharness/oh/tools/setting"
 	"github.com/openharness/oh/tools/shell"
 	"github.com/openharness/oh/tools/sleep"
 	"github.com/openharness/oh/tools/todo"
+	"github.com/openharness/oh/tools/web"
 	"github.com/openharness/oh/workspace"
 	"github.com/openharness/oh/workspace/proc"
 )
 
-// inputs are the good inputs of each built-in tool. nil: only its description
-// and odd inputs are checked.
+// inputs are the good inputs of each built-in tool; {site} is a web server. nil:
+// only its description and odd inputs are checked.
 func inputs() map[string][]string {
 	return map[string][]string{
 		"read_file":     {`{"path":"a.txt"}`, `{"path":"dot.png"}`, `{"path":"none.txt"}`, `{"path":"a.txt","offset":1,"limit":1}`},
@@ -62,6 +66,10 @@ func inputs() map[string][]string {
 		"brief":           {`{"text":"one two three four five six","max_chars":20}`},
 		"config":          {`{}`, `{"action":"get","key":"theme"}`, `{"action":"set","key":"theme","value":"dark"}`},
 
+		"lsp":        {`{"operation":"document_symbol","file_path":"sub/b.go"}`, `{"operation":"find_references","symbol":"b"}`, `{"operation":"hover","file_path":"sub/b.go","line":1}`},
+		"web_fetch":  {`{"url":"{site}/"}`, `{"url":"{site}/dot.png"}`, `{"url":"{site}/none"}`},
+		"web_search": {`{"query":"two"}`},
+
 		"image_to_text": {`{"image_path":"dot.png"}`, `{"image_data":"` + base64.StdEncoding.EncodeToString(dot()) + `"}`, `{"image_path":"a.txt"}`},
 		"image_generation": {`{"prompt":"a red fox"}`, `{"prompt":"x","n":2,"output_path":"pics/fox.png"}`,
 			`{"prompt":"x","image_paths":["dot.png"],"output_path":"edited.png"}`},
@@ -78,6 +86,7 @@ func dot() []byte {
 // world is a workspace with some files and all tools on it.
 type world struct {
 	dir   string
+	site  string
 	tools []oh.Tool
 }
 
@@ -105,12 +114,37 @@ func newWorld(t *testing.T) world {
 	}
 	runner := proc.New(proc.Config{})
 	t.Cleanup(runner.CloseAll)
-	w := world{dir: dir}
-	w.tools = slices.Concat(file.Tools(ws), file.More(ws), search.Tools(ws), plan.Tools(), imagetool.Tools(services(t, ws)),
+	site := httptest.NewServer(http.HandlerFunc(page))
+	t.Cleanup(site.Close)
+	servers := lsp.New(ws, lsp.Config{Allowed: func(lsp.Server) error { return errors.New("no servers here") }})
+	t.Cleanup(servers.Close)
+	w := world{dir: dir, site: site.URL}
+	for _, tool := range slices.Concat(file.Tools(ws), file.More(ws)) {
+		w.tools = append(w.tools, servers.Attach(tool))
+	}
+	w.tools = slices.Concat(w.tools, search.Tools(ws), plan.Tools(), web.Tools(online(site.URL)), imagetool.Tools(services(t, ws)),
 		shell.Tools(shell.Config{Runner: runner, Roots: func() []string { return []string{dir} }}),
-		[]oh.Tool{todo.New(), ask.New(), sleep.New(), brief.New(), setting.New(settings(filepath.Join(dir, "settings.json")))})
+		[]oh.Tool{servers.Tool(), todo.New(), ask.New(), sleep.New(), brief.New(), setting.New(settings(filepath.Join(dir, "settings.json")))})
 	w.tools = append(w.tools, index.Tools([]string{"brief"}, func() []oh.ToolSpec { return []oh.ToolSpec{brief.New().Spec()} })...)
 	return w
+}
+
+// page is a small web site with a search.
+func page(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/", "/search":
+		_, _ = io.WriteString(w, `<html><body><h1>Hi</h1><div class="result"><a class="result__a" href="http://two.example/">Two</a></div></body></html>`)
+	case "/dot.png":
+		_, _ = w.Write(dot())
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// online is a web of that site alone.
+func online(site string) web.Config {
+	return web.Config{Image: file.FitImage, Endpoints: web.Endpoints{DuckDuckGo: site + "/search"},
+		Allow: func(string, netip.Addr) bool { return true }}
 }
 
 // services are a scripted vision model and an images API.
@@ -163,6 +197,9 @@ func TestCheckTool(t *testing.T) {
 				good = nil
 			}
 			w := newWorld(t)
+			for i := range good {
+				good[i] = strings.ReplaceAll(good[i], "{site}", w.site)
+			}
 			env := &oh.Env{Dir: w.dir, Mode: oh.ModeDefault, Asker: oh.AskerFunc(func(context.Context, oh.Question) (oh.Answer, error) {
 				return oh.Answer{Allow: true}, nil
 			})}
