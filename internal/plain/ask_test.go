@@ -83,6 +83,7 @@ func TestPermissionScreen(t *testing.T) {
 	diff := oh.Diff{Path: "/w/a.go", Unified: "@@ -1 +1,3 @@\n-x\n+y\u202e\n+z\n+w\n", Added: 3, Removed: 1}
 	guarded := commandQuestion()
 	guarded.Guarded, guarded.Agent = true, "explore"
+	server := oh.Question{Kind: oh.AskPermission, Tool: "bash", Input: []byte(`{"command":"make serve","run_in_background":true}`), Access: oh.Access{Command: "make serve"}}
 	edit := oh.Question{Kind: oh.AskPermission, Tool: "edit_file", Input: []byte(`{"path":"a.go"}`), Preview: oh.DisplayBox{Display: diff}}
 	routine, outside, ruled, odd := edit, edit, edit, edit
 	routine.Reason, routine.Suggest = "edit_file writes /w/a.go, which the mode default asks about", "Edit(/src/**)"
@@ -103,6 +104,11 @@ Run this command?
   rule: ask: Bash(npm *)
 [y]es once  [s]ession  [p]roject  [n]o  [d]etails, or say what to do instead
 s, p: Bash(npm i:*)
+`},
+		{"background", server, 5, `
+Run this command in the background?
+  make serve
+[y]es once  [n]o  [d]etails, or say what to do instead
 `},
 		{"guarded", guarded, 5, `
 Run this command? (asked by agent explore)

@@ -74,6 +74,8 @@ func titleOf(q oh.Question) string {
 		return "Is this plan all right?"
 	case q.Kind == oh.AskTrust:
 		return "Do you trust this folder?"
+	case q.Access.Command != "" && inBackground(q.Input):
+		return "Run this command in the background?"
 	case q.Access.Command != "":
 		return "Run this command?"
 	case isDiff(q.Preview):
@@ -84,6 +86,13 @@ func titleOf(q oh.Question) string {
 		return "Open this address with " + visible(q.Tool) + "?"
 	}
 	return "Run " + visible(q.Tool) + "?"
+}
+
+func inBackground(input json.RawMessage) bool {
+	var in struct {
+		Background bool `json:"run_in_background"`
+	}
+	return json.Unmarshal(input, &in) == nil && in.Background
 }
 
 func isDiff(b oh.DisplayBox) bool {
