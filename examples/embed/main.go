@@ -23,6 +23,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: embed PROMPT")
 		os.Exit(2)
 	}
+	if os.Getenv("ANTHROPIC_API_KEY") == "" {
+		fmt.Fprintln(os.Stderr, "embed: set ANTHROPIC_API_KEY")
+		os.Exit(2)
+	}
 	if err := run(context.Background(), os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

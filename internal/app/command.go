@@ -40,7 +40,11 @@ func (r *Runtime) cmdExit(context.Context, string) (slash.Effect, error) {
 }
 
 func (r *Runtime) cmdClear(context.Context, string) (slash.Effect, error) {
-	return slash.Effect{Clear: true, Text: "Began a new conversation. The old one: oh -r " + r.Session()}, nil
+	text := "Began a new conversation."
+	if id := r.Saved(); id != "" {
+		text += " The old one: oh -r " + id
+	}
+	return slash.Effect{Clear: true, Text: text}, nil
 }
 
 func (r *Runtime) cmdStatus(context.Context, string) (slash.Effect, error) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -109,6 +110,9 @@ func ago(t time.Time) string {
 }
 
 func (p *program) exportSession(ref, format string) error {
+	if !slices.Contains(session.Formats(), format) {
+		return usageError{fmt.Errorf("--format: %q is none of %s", format, strings.Join(session.Formats(), ", "))}
+	}
 	store, err := p.store()
 	if err != nil {
 		return err

@@ -101,6 +101,10 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	fs := flag.NewFlagSet("modelserver", flag.ContinueOnError)
 	fs.SetOutput(stderr)
+	fs.Usage = func() {
+		fmt.Fprintln(stderr, "usage: modelserver [flags] SCRIPT\n\nSCRIPT is a file, or - for the input; go doc shows its format.")
+		fs.PrintDefaults()
+	}
 	fs.StringVar(&o.addr, "addr", "127.0.0.1:0", "the `host:port` to listen on")
 	fs.StringVar(&o.log, "log", "", "the `file` that gets a line of JSON for each request")
 	fs.BoolVar(&o.noAuth, "no-auth", false, "take requests without a key")
