@@ -118,7 +118,7 @@ func (r *reading) command(c simple, depth int) {
 			r.guard("it redirects to the device " + t)
 		}
 	}
-	if !speaks(c.words) {
+	if c.heard || !speaks(c.words) {
 		for _, w := range c.words {
 			r.mention(w.text)
 		}

@@ -9,12 +9,12 @@ import (
 // mayName reports whether a path with wildcards in a command may expand to a
 // store of credentials in the home folder or in that of this program.
 func (p *Policy) mayName(path string) bool {
-	if !strings.ContainsAny(path, "*?[{") {
+	if !strings.ContainsAny(path, "*?[") && !braced(path) {
 		return false
 	}
 	pat := strings.Split(strings.Trim(filepath.ToSlash(path), "/"), "/")
 	last := pat[len(pat)-1]
-	if pat[0] == "proc" && len(pat) > 2 && (levelFits(last, "environ") || levelFits(last, "mem")) {
+	if len(pat) > 2 && levelFits(pat[0], "proc") && (levelFits(last, "environ") || levelFits(last, "mem")) {
 		return true
 	}
 	if strings.ContainsAny(last, "*?[{") && (levelFits(last, ".env") || levelFits(last, ".envrc")) && last != ".*" {
@@ -34,6 +34,13 @@ func (p *Policy) mayName(path string) bool {
 	return slices.ContainsFunc(p.config, func(dir string) bool {
 		return expandsTo(pat, filepath.ToSlash(dir), "credentials.json")
 	})
+}
+
+// braced reports whether a path may hold a group of braces. A brace without its
+// twin is an ordinary character, and the head of a shell's group of commands.
+func braced(path string) bool {
+	open := strings.IndexByte(path, '{')
+	return open >= 0 && strings.IndexByte(path[open:], '}') > 0
 }
 
 // expandsTo reports whether a pattern fits the path of name in dir, or a folder
@@ -59,7 +66,7 @@ func levelFits(pat, name string) bool {
 	if before, rest, ok := strings.Cut(pat, "{"); ok {
 		group, after, ok := strings.Cut(rest, "}")
 		if !ok || strings.ContainsAny(after+group, "{") {
-			return true
+			return true // cut by a level, or nested
 		}
 		return slices.ContainsFunc(strings.Split(group, ","), func(w string) bool { return levelFits(before+w+after, name) })
 	}

@@ -18,6 +18,7 @@ type simple struct {
 	files []word // sources of <
 	sinks []word // targets of >
 	body  string // of here documents and here strings
+	heard bool   // another command gets what it prints
 }
 
 // budget bounds the bytes that one analysis scans, since what is in quotes and
@@ -110,6 +111,9 @@ func (s *scanner) step() {
 		s.start = s.pos
 		s.bodies()
 	case ';', '&', '|', '(', ')':
+		if rest := s.src[s.pos:]; c == '|' && !strings.HasPrefix(rest, "||") && !strings.HasSuffix(s.src[:s.pos], "|") {
+			s.piped()
+		}
 		s.endCommand()
 		s.pos++
 		s.start = s.pos
@@ -182,8 +186,22 @@ func (s *scanner) nested(src string) {
 		s.room.spent = true
 		return
 	}
-	s.out = append(s.out, scan(src, s.depth+1, s.room)...)
+	for _, c := range scan(src, s.depth+1, s.room) {
+		c.heard = true
+		s.out = append(s.out, c)
+	}
+}
 
+// piped notes that what comes before is heard by what follows: the command, or
+// the commands of the line so far when a group ends here.
+func (s *scanner) piped() {
+	s.cur.heard = true
+	if s.in || len(s.cur.words) > 0 || !s.room.take(len(s.out)-min(s.line, len(s.out))) {
+		return
+	}
+	for i := min(s.line, len(s.out)); i < len(s.out); i++ {
+		s.out[i].heard = true
+	}
 }
 
 // expansion measures $x, ${x}, $(x) or `x` at the head of s; inner is the
@@ -264,6 +282,7 @@ func (s *scanner) endCommand() {
 	s.endWord()
 	s.redir = 0
 	if len(s.cur.words)+len(s.cur.files)+len(s.cur.sinks) == 0 {
+		s.cur.heard = false
 		return
 	}
 	s.cur.raw = strings.TrimSpace(s.src[min(s.start, s.pos):min(s.pos, len(s.src))])

@@ -107,6 +107,10 @@ func TestSecretsInCommands(t *testing.T) {
 		{"cat .env", oh.Ask}, {"source .env", oh.Ask}, {". ./.env", oh.Ask}, {"git show HEAD:.env", oh.Ask}, {"docker run --env-file=.env x", oh.Ask},
 		{"echo x > .git/hooks/post-commit", oh.Ask}, {"cp x .git/config", oh.Ask}, {"echo x >> ~/.bashrc", oh.Ask}, {"tee .claude/settings.json", oh.Ask},
 		{"cat .git/HEAD", oh.Allow}, {"git commit -m 'add .env and ~/.ssh/config'", oh.Allow}, {"cat .env.example", oh.Allow},
+		{"cat $(echo ~/.ssh/x)", oh.Deny}, {"echo ~/.ssh/x | xargs cat", oh.Deny}, {"(echo a; echo ~/.ssh/x) | xargs cat", oh.Deny},
+		{"cat `printf %s ~/.netrc`", oh.Deny}, {"cat /pro?/1/enviro?", oh.Ask},
+		{"f() { echo hi; }; f", oh.Allow}, {"make || { echo failed; false; }", oh.Allow}, {"{ echo a; echo b; }", oh.Allow},
+		{"echo see ~/.ssh/config || ls | wc", oh.Allow}, {"(ls) | wc; echo see ~/.netrc", oh.Allow},
 		{"echo see ~/.ssh/config", oh.Allow}, {"cat ~/notes.txt", oh.Allow}, {"git log", oh.Allow},
 	} {
 		if got := check(p, oh.ModeFullAuto, w.bash(c.command)); got.Decision != c.want {
@@ -132,6 +136,7 @@ func TestHostileCommands(t *testing.T) {
 		"here documents": strings.Repeat("a|", 2000) + "cat " + strings.Repeat("<<E ", 2000) + "\n" + strings.Repeat("xxxx\nE\n", 2000),
 		"backticks":      strings.Repeat("`a ", 50000),
 		"words":          manyWords(50000),
+		"groups":         strings.Repeat("(a)|", 20000),
 	} {
 		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Ask || !got.Guarded {
 			t.Errorf("%s: %s, %s", name, got.Decision, got.Reason)
