@@ -92,7 +92,7 @@ func (r *Runtime) mayServe(s lsp.Server) error {
 // selectTools drops tools that are denied as a whole or not in --tools, and
 // declares the rest: the rare ones through an index.
 func (r *Runtime) selectTools(declared, rare []oh.Tool) error {
-	known := map[string]bool{engine.CallTool: true, "tool_search": true}
+	known := map[string]bool{engine.CallTool: true, "tool_search": true} // also when nothing is deferred
 	offered := func(list []oh.Tool) (out []oh.Tool) {
 		for _, t := range list {
 			name := oh.ToolName(t)
@@ -110,13 +110,15 @@ func (r *Runtime) selectTools(declared, rare []oh.Tool) error {
 	switch {
 	case r.opts.OnlyTools: // what was asked for by name is declared
 		r.tools, r.deferred = append(r.tools, r.deferred...), nil
+	case r.policy.ToolDenied(engine.CallTool): // without it they cannot be reached
+		r.deferred = nil
 	case len(r.deferred) > 0:
 		var names []string
 		for _, t := range r.deferred {
 			names = append(names, oh.ToolName(t))
 		}
 		slices.Sort(names)
-		r.tools = append(r.tools, index.Tools(names, r.deferredSpecs)...)
+		r.tools = append(r.tools, offered(index.Tools(names, r.deferredSpecs))...)
 	}
 	return nil
 }

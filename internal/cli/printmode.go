@@ -10,6 +10,7 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/app"
 	"github.com/openharness/oh/internal/auth"
+	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/print"
 	"github.com/openharness/oh/internal/slash"
 )
@@ -28,7 +29,7 @@ func (p *program) printMode(ctx context.Context, opts app.Options, words []strin
 		return p.notStarted(err)
 	}
 	p.signals.kills(rt.Kill)
-	auth.Forget(rt.Secrets())
+	auth.Forget(rt.Secrets(), config.SecretName)
 	printer := print.New(p.printOptions(rt))
 	runCtx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -12,6 +12,7 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/app"
 	"github.com/openharness/oh/internal/auth"
+	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/plain"
 	"github.com/openharness/oh/internal/text"
 )
@@ -31,7 +32,7 @@ func (p *program) repl(ctx context.Context, opts app.Options, first string) erro
 		return errors.Join(err, rt.Close())
 	}
 	p.signals.kills(rt.Kill)
-	auth.Forget(rt.Secrets())
+	auth.Forget(rt.Secrets(), config.SecretName)
 	p.greet(rt)
 	p.signals.interrupts(face.Interrupt)
 	defer p.signals.interrupts(nil)

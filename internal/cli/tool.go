@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/app"
+	"github.com/openharness/oh/internal/auth"
+	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/text"
 )
 
@@ -65,6 +68,7 @@ func (p *program) withTools(ctx context.Context, f func(*app.Runtime) error) (er
 		return err
 	}
 	p.signals.kills(rt.Kill)
+	auth.Forget(rt.Secrets(), config.SecretName)
 	defer func() { err = errors.Join(err, rt.Close()) }()
 	for _, w := range rt.Warnings() {
 		fmt.Fprintln(p.errOut, "oh: "+text.Clean(w))
@@ -104,19 +108,26 @@ func (p *program) showTool(rt *app.Runtime, name string) error {
 func (p *program) runTool(ctx context.Context, rt *app.Runtime, args []string) error {
 	if len(args) == 2 {
 		res := p.callLine(ctx, rt, args[0], []byte(args[1]))
-		if err := p.writeResult(res); err != nil {
+		if err := errors.Join(p.writeResult(res), ctx.Err()); err != nil {
 			return err
 		}
 		if res.IsError {
 			return codedError{exitOther}
 		}
-		return ctx.Err()
+		return nil
 	}
-	in := bufio.NewReaderSize(p.in, 64<<10)
-	for {
+	named := args[0]
+	if named == "-" {
+		named = ""
+	}
+	in := bufio.NewReaderSize(stoppable{ctx, p.in}, 64<<10)
+	for first := true; ; first = false {
 		line, tooLong, err := readLong(in, maxToolLine)
+		if first {
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some shells begin a pipe with it
+		}
 		if len(bytes.TrimSpace(line)) > 0 || tooLong {
-			res := app.ToolResult{Tool: args[0], IsError: true, Output: fmt.Sprintf("the line is longer than %d MB", maxToolLine>>20)}
+			res := app.ToolResult{Tool: named, IsError: true, Output: fmt.Sprintf("the line is longer than %d MB", maxToolLine>>20)}
 			if !tooLong {
 				res = p.callLine(ctx, rt, args[0], line)
 			}
@@ -125,15 +136,24 @@ func (p *program) runTool(ctx context.Context, rt *app.Runtime, args []string) e
 			}
 		}
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return fmt.Errorf("read stdin: %w", err)
-		case ctx.Err() != nil:
-			return ctx.Err()
 		}
 	}
 }
+
+// stoppable is stdin that is read until a context ends.
+type stoppable struct {
+	ctx context.Context
+	f   *os.File
+}
+
+// Read implements io.Reader.
+func (s stoppable) Read(p []byte) (int, error) { return readWithin(s.ctx, s.f, p, 0) }
 
 // readLong reads a line of any length up to most bytes; a longer one is read to
 // its end and dropped.
@@ -162,7 +182,11 @@ func (p *program) callLine(ctx context.Context, rt *app.Runtime, name string, li
 			Input json.RawMessage `json:"input"`
 		}
 		if err := json.Unmarshal(line, &call); err != nil {
-			return app.ToolResult{IsError: true, Output: fmt.Sprintf(`the line is not {"tool", "input"}: %v`, err)}
+			why := ""
+			if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong {
+				why = ": " + err.Error()
+			}
+			return app.ToolResult{IsError: true, Output: `the line is not {"tool": NAME, "input": {...}}` + why}
 		}
 		if call.Tool == "" {
 			return app.ToolResult{IsError: true, Output: `the line names no "tool"`}

@@ -71,11 +71,12 @@ func search(specs []oh.ToolSpec, query string) (oh.Result, error) {
 	var hits []found
 	for _, s := range specs {
 		name, desc := strings.ToLower(s.Name), strings.ToLower(s.Description)
+		joined := strings.ReplaceAll(name, "_", "") // as in WebFetch
 		score := 0
 		for _, w := range words {
 			w = strings.TrimPrefix(w, "select:")
 			switch {
-			case w == name:
+			case w == name || w == joined:
 				score += 100
 			case strings.Contains(name, w):
 				score += 10
