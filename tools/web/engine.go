@@ -136,9 +136,14 @@ func (e engine) hide(err error) error {
 	return err
 }
 
-// parse reads a JSON answer into v.
+// parse reads a JSON answer into v. A member of one result that is not text is left out,
+// since the others are good.
 func (r reply) parse(v any) error {
-	if err := json.Unmarshal([]byte(r.body), v); err != nil {
+	err := json.Unmarshal([]byte(r.body), v)
+	if odd, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.Contains(odd.Field, "results.") {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("its answer is no JSON of the form that was expected (%s)", text.OneLine(err.Error(), 200))
 	}
 	return nil

@@ -77,8 +77,8 @@ func record(t *testing.T, into *seen, contentType, answer string) string {
 }
 
 func TestEngines(t *testing.T) {
-	const results = `{"results":[{"title":"A","url":"https://a.example/","content":"about  a"},{"title":"","url":"https://b.example/","content":""},{"title":"bad","url":"ftp://x"}]}`
-	const list = "\n\n1. A\n   https://a.example/\n   about a\n\n2. b.example\n   https://b.example/"
+	const results = `{"results":[{"title":"A","url":"https://a.example/","content":"about  a"},{"title":"","url":"https://b.example/","content":""},{"title":"bad","url":"ftp://x"},{"title":7,"url":"https://c.example/","content":5}]}`
+	const list = "\n\n1. A\n   https://a.example/\n   about a\n\n2. b.example\n   https://b.example/\n\n3. c.example\n   https://c.example/"
 	for _, c := range []struct {
 		name, input, contentType, answer string
 		cfg                              func(base string) Config
