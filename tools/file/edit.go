@@ -20,6 +20,9 @@ type editInput struct {
 }
 
 func (s set) edit(_ context.Context, call *oh.Call, in editInput) (oh.Action, error) {
+	if err := halfChar(call.Input); err != nil {
+		return oh.Action{}, err
+	}
 	p, err := s.ws.Locate(call.Env.Dir, in.Path)
 	if err != nil {
 		return oh.Action{}, err
@@ -110,7 +113,7 @@ func (e edit) validate() error {
 	case unix(e.old) == unix(e.new):
 		return errors.New("old_str and new_str differ only in line endings, which edit_file keeps as they are in the file; convert a file with a command")
 	}
-	return nil
+	return noNUL("new_str", e.new)
 }
 
 // apply makes the edit in the content of a file. Bytes outside of what changes

@@ -14,6 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/workspace"
@@ -94,6 +98,46 @@ func known(env *oh.Env, p workspace.Place, data []byte, info fs.FileInfo) (read,
 	}
 	hash, ok := env.Reads.ReadHash(p.Real)
 	return ok, ok && (hash == workspace.Hash(data) || hash == workspace.StatHash(info))
+}
+
+// noNUL refuses a text that would make a text file binary.
+func noNUL(name, text string) error {
+	if strings.IndexByte(text, 0) >= 0 {
+		return fmt.Errorf("%s holds a NUL character (\\u0000), which would make the text file a binary one; leave it out, or write the escape that the file's language has for it", name)
+	}
+	return nil
+}
+
+// halfChar refuses the input of a call in which half of a UTF-16 pair stands
+// alone: it is no character, and reading the JSON has made U+FFFD of it.
+func halfChar(input []byte) error {
+	for i := 0; i < len(input); i++ {
+		if input[i] != '\\' {
+			continue
+		}
+		first := unit(input[i:])
+		if !utf16.IsSurrogate(first) {
+			i++ // past what is escaped
+			continue
+		}
+		if utf16.DecodeRune(first, unit(input[i+6:])) == utf8.RuneError {
+			return fmt.Errorf("the input holds %s, half of a character: give both halves, or the character itself; nothing was changed", input[i:i+6])
+		}
+		i += 11
+	}
+	return nil
+}
+
+// unit is the number of the escape \uXXXX that JSON text begins with; -1.
+func unit(s []byte) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
 
 // meta encodes a result's metadata.

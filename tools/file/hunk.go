@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/openharness/oh/workspace"
@@ -27,6 +28,12 @@ func applyHunks(data []byte, hunks []hunk) (out []byte, notes []string, err erro
 	set := workspace.Sniff(data, true)
 	mark := set.Mark()
 	raw := ""
+	for _, h := range hunks {
+		_, repl := h.old()
+		if err := noNUL("the hunk at line "+strconv.Itoa(h.line)+" of the patch", strings.Join(repl, "\n")); err != nil && set != workspace.Binary {
+			return nil, nil, err
+		}
+	}
 	if len(mark) > 0 {
 		hunks = unmark(hunks)
 	}
@@ -218,6 +225,8 @@ func choose(h hunk, all []int, from, end int, vague bool) (int, error) {
 	switch {
 	case len(later) == 1, len(later) > 1 && anchored && !vague:
 		return later[0], nil
+	case len(later) > 1 && slices.Contains(later, h.first-1):
+		return h.first - 1, nil
 	case len(later) > 1:
 		return 0, fmt.Errorf("fits %d places (lines %s); give more lines of context, or @@ and a line above it that occurs once", len(later), lineList(numbersOf(later), len(later)))
 	case len(all) == 1 && !anchored:

@@ -27,6 +27,9 @@ type multiEdit struct {
 const batchLimit = 256 << 20
 
 func (s set) multi(_ context.Context, call *oh.Call, in multiInput) (oh.Action, error) {
+	if err := halfChar(call.Input); err != nil {
+		return oh.Action{}, err
+	}
 	m := multi{s: s, env: call.Env}
 	for i, e := range in.Edits {
 		path := e.Path

@@ -15,13 +15,13 @@ import (
 )
 
 type notebookInput struct {
-	Path   string `json:"path"`
-	Index  *int   `json:"cell_index,omitempty" oh:"min=0"`
-	ID     string `json:"cell_id,omitempty"`
-	Source string `json:"new_source,omitempty"`
-	Type   string `json:"cell_type,omitempty" oh:"enum=code|markdown"`
-	Mode   string `json:"mode,omitempty" oh:"enum=replace|append|insert|delete,default=replace"`
-	Create bool   `json:"create_if_missing,omitempty" oh:"default=true"`
+	Path   string  `json:"path"`
+	Index  *int    `json:"cell_index,omitempty" oh:"min=0"`
+	ID     string  `json:"cell_id,omitempty"`
+	Source *string `json:"new_source,omitempty"` // nil: not given
+	Type   string  `json:"cell_type,omitempty" oh:"enum=code|markdown"`
+	Mode   string  `json:"mode,omitempty" oh:"enum=replace|append|insert|delete,default=replace"`
+	Create bool    `json:"create_if_missing,omitempty" oh:"default=true"`
 }
 
 // maxPadding is how many empty cells are put before one that is written far
@@ -29,6 +29,9 @@ type notebookInput struct {
 const maxPadding = 100
 
 func (s set) notebook(_ context.Context, call *oh.Call, in notebookInput) (oh.Action, error) {
+	if err := halfChar(call.Input); err != nil {
+		return oh.Action{}, err
+	}
 	p, err := s.ws.Locate(call.Env.Dir, in.Path)
 	if err != nil {
 		return oh.Action{}, err
@@ -39,15 +42,19 @@ func (s set) notebook(_ context.Context, call *oh.Call, in notebookInput) (oh.Ac
 	if in.Index == nil && in.ID == "" {
 		return oh.Action{}, errors.New("say which cell: give cell_index or cell_id")
 	}
-	in.Source = unix(in.Source)
 	c := celling{s: s, env: call.Env, p: p, in: in}
+	if in.Source != nil {
+		c.src = unix(*in.Source)
+	} else if in.Mode == "append" || in.Mode == "replace" && in.Type == "" {
+		return oh.Action{}, errors.New("new_source is missing, so there is nothing to change: give it, \"\" to empty the cell, or cell_type to change only its type")
+	}
 	act := oh.Action{Access: oh.Access{Paths: []oh.PathUse{{Path: p.Path, Write: true}}}, Run: c.run}
 	if old, _, err := s.ws.ReadFile(p, previewLimit); err == nil {
 		if done, err := c.apply(old); err == nil {
 			act.Preview = diff(p.Path, []byte(done.before), []byte(done.after))
 		}
 	} else if errors.Is(err, fs.ErrNotExist) && in.Create {
-		act.Preview = diff(p.Path, nil, []byte(in.Source))
+		act.Preview = diff(p.Path, nil, []byte(c.src))
 	}
 	return act, nil
 }
@@ -58,6 +65,7 @@ type celling struct {
 	env *oh.Env
 	p   workspace.Place
 	in  notebookInput
+	src string // new_source, "" when not given
 }
 
 // celled is what became of a notebook: its text, and of the cell its index,
@@ -192,12 +200,15 @@ func (c celling) change(n *ipynb, at int) (celled, error) {
 	if at > count && c.in.Mode == "insert" || at >= count && c.in.Mode == "delete" {
 		return celled{}, fmt.Errorf("there is no cell %d: the notebook has %s, counted from 0", at, text.Plural(count, "cell"))
 	}
+	if c.in.Mode == "replace" && c.in.Source == nil {
+		return celled{}, fmt.Errorf("there is no cell %d whose type could be changed: the notebook has %s, counted from 0; give new_source for a new cell", at, text.Plural(count, "cell"))
+	}
 	return c.grow(n, at)
 }
 
 // rewrite gives a cell another source.
 func (c celling) rewrite(n *ipynb, at int) (celled, error) {
-	kind, src := n.cellType(at), c.in.Source
+	kind, src := n.cellType(at), c.src
 	if c.in.Type != "" {
 		kind = c.in.Type
 	}
@@ -206,7 +217,12 @@ func (c celling) rewrite(n *ipynb, at int) (celled, error) {
 	}
 	before, _ := n.source(at)
 	verb := "Replaced"
-	if c.in.Mode == "append" {
+	switch {
+	case c.in.Source == nil && kind == n.cellType(at):
+		return celled{}, fmt.Errorf("cell %d is of the type %s already; give new_source to change what it holds", at, kind)
+	case c.in.Source == nil:
+		src, verb = before, "Changed the type of"
+	case c.in.Mode == "append":
 		src, verb = before+src, "Appended to"
 	}
 	data, err := n.setCell(at, kind, src)
@@ -240,10 +256,10 @@ func (c celling) grow(n *ipynb, at int) (celled, error) {
 			return celled{}, err
 		}
 	}
-	data, err := n.insertCell(at, kind, c.in.Source)
+	data, err := n.insertCell(at, kind, c.src)
 	said := fmt.Sprintf("Inserted cell %d (%s).", at, kind)
 	if pad > 0 {
 		said += fmt.Sprintf(" Before it %s added.", text.Plural(pad, "empty cell"))
 	}
-	return celled{data: data, index: at, after: c.in.Source, said: said}, err
+	return celled{data: data, index: at, after: c.src, said: said}, err
 }

@@ -182,7 +182,7 @@ func TestNotebookRefuses(t *testing.T) {
 		{"missing", []any{"path", "m.ipynb", "cell_index", 0, "create_if_missing", false}, []string{"does not exist"}},
 		{"negative", []any{"path", "n.ipynb", "cell_index", -1}, []string{"cell_index"}},
 	} {
-		has(t, b.fails("notebook_edit", c.fields...), c.want...)
+		has(t, b.fails("notebook_edit", append([]any{"new_source", ""}, c.fields...)...), c.want...)
 		if diff := cmp.Diff(before, b.tree()); diff != "" {
 			t.Fatalf("%s changed something:\n%s", c.name, diff)
 		}
@@ -228,6 +228,31 @@ func TestReadNotebook(t *testing.T) {
 	has(t, res.Content.Text(), "[also: text/plain (12 bytes)]", "ValueError: bad\nline\n", "(3,000 characters left out)", "[also: text/html (5 bytes)]", "broken")
 }
 
+func TestNotebookWithoutSource(t *testing.T) {
+	b := newBench(t)
+	b.put("n.ipynb", sample)
+	for _, c := range []struct {
+		fields []any
+		want   []string
+	}{
+		{[]any{"cell_index", 0}, []string{"new_source is missing"}},
+		{[]any{"cell_index", 0, "mode", "append", "cell_type", "code"}, []string{"new_source is missing"}},
+		{[]any{"cell_index", 7}, []string{"new_source is missing"}},
+		{[]any{"cell_index", 7, "cell_type", "markdown"}, []string{"no cell 7", "2 cells"}},
+		{[]any{"cell_index", 1, "cell_type", "code"}, []string{"cell 1 is of the type code already"}},
+	} {
+		has(t, b.fails("notebook_edit", append([]any{"path", "n.ipynb"}, c.fields...)...), c.want...)
+		if got := b.get("n.ipynb"); got != sample {
+			t.Fatalf("%v changed the notebook:\n%s", c.fields, got)
+		}
+	}
+	has(t, b.ok("notebook_edit", "path", "n.ipynb", "cell_index", 0, "cell_type", "code"), "Changed the type of cell 0 (code)")
+	b.ok("notebook_edit", "path", "n.ipynb", "cell_id", "bb", "new_source", "")
+	if diff := cmp.Diff([]string{"code: # Title\n<b>text</b>", "code: "}, cells(t, b.get("n.ipynb"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func FuzzNotebook(f *testing.F) {
 	f.Add([]byte(sample), 0, "x\ny", "replace", "")
 	f.Add([]byte(sample), 1, "", "delete", "code")
@@ -245,7 +270,7 @@ func FuzzNotebook(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, err := celling{in: notebookInput{Index: &at, Source: src, Mode: mode, Type: kind}}.apply(data)
+		done, err := celling{src: src, in: notebookInput{Index: &at, Source: &src, Mode: mode, Type: kind}}.apply(data)
 		if err != nil {
 			return
 		}

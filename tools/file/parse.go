@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/openharness/oh/internal/text"
@@ -31,6 +32,7 @@ type section struct {
 // hunk is one place to change.
 type hunk struct {
 	line    int      // in the patch, from 1
+	first   int      // number of the first old line as @@ says, 0 for unsaid
 	anchors []string // lines named by @@, outermost first
 	lines   []string // with their first character: blank, + or -
 	end     bool     // it lies at the end of the file
@@ -62,22 +64,13 @@ func (h hunk) old() (old, repl []string) {
 }
 
 // parsePatch reads the envelope: *** Begin Patch, a section for each file,
-// *** End Patch. A here-document or a code fence around it is taken off.
+// *** End Patch. What may stand around it is told by unwrap.
 func parsePatch(s string) ([]section, error) {
-	lines := strings.Split(strings.TrimRight(unix(s), " \t\r\n"), "\n")
-	lines, skipped := unwrap(lines)
-	if len(lines) == 0 || strings.TrimSpace(lines[0]) != "*** Begin Patch" {
-		first := ""
-		if len(lines) > 0 {
-			first = lines[0]
-		}
-		return nil, fmt.Errorf("the patch must begin with the line *** Begin Patch, not %q", text.Cut(first, 80))
+	w, err := unwrap(strings.Split(strings.TrimRight(unix(s), " \t\r\n"), "\n"))
+	if err != nil {
+		return nil, err
 	}
-	last := len(lines) - 1
-	if last == 0 || strings.TrimSpace(lines[last]) != "*** End Patch" {
-		return nil, errors.New("the patch does not end with the line *** End Patch: it was cut off, or the line is missing; nothing was changed")
-	}
-	p := parser{lines: lines[:last], at: 1, skipped: skipped}
+	p := parser{lines: w.lines, at: 1, skipped: w.skipped}
 	for p.at < len(p.lines) {
 		if strings.TrimSpace(p.lines[p.at]) == "" {
 			p.at++
@@ -90,45 +83,10 @@ func parsePatch(s string) ([]section, error) {
 	if len(p.out) == 0 {
 		return nil, errors.New("the patch names no file: give *** Update File:, *** Add File: or *** Delete File: between its first and last line")
 	}
+	for i := range p.out {
+		p.out[i].path, p.out[i].move = below(w.dir, p.out[i].path), below(w.dir, p.out[i].move)
+	}
 	return p.out, nil
-}
-
-// unwrap takes off blank lines, a code fence and a here-document, and returns
-// how many lines went from the front.
-func unwrap(lines []string) (rest []string, skipped int) {
-	n := len(lines)
-	trim := func() {
-		for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
-			lines = lines[1:]
-		}
-	}
-	trim()
-	if len(lines) > 1 && strings.HasPrefix(lines[0], "```") && strings.TrimSpace(lines[len(lines)-1]) == "```" {
-		lines = lines[1 : len(lines)-1]
-		n--
-		trim()
-	}
-	if len(lines) > 1 {
-		if word, ok := heredoc(lines[0]); ok {
-			lines = lines[1:]
-			end := strings.Trim(lines[len(lines)-1], " \t)\"'")
-			if end == word {
-				lines = lines[:len(lines)-1]
-				n--
-			}
-		}
-	}
-	return lines, n - len(lines)
-}
-
-// heredoc returns the end word of a shell line that feeds a here-document.
-func heredoc(line string) (word string, ok bool) {
-	_, after, ok := strings.Cut(line, "<<")
-	if !ok || strings.HasPrefix(line, "***") {
-		return "", false
-	}
-	word = strings.Trim(strings.TrimPrefix(strings.TrimSpace(after), "-"), " \t'\"\\")
-	return word, word != "" && !strings.ContainsAny(word, " \t")
 }
 
 // parser goes through the lines of a patch.
@@ -213,7 +171,7 @@ func (p *parser) content(s *section) error {
 				b.Reset()
 				b.WriteString(strings.TrimSuffix(whole, "\n"))
 			}
-		case p.blankUntilEnd():
+		case p.blankUntilEnd(), strings.TrimSpace(line) == "*** End of File":
 		default:
 			return p.fail("each line of a new file begins with +, not %q", text.Cut(line, 80))
 		}
@@ -232,6 +190,7 @@ func (p *parser) update(s *section) error {
 			p.at++
 		}
 	}
+	p.passNames()
 	for !p.ends() {
 		if p.blankUntilEnd() {
 			p.at++
@@ -251,13 +210,24 @@ func (p *parser) update(s *section) error {
 	return nil
 }
 
+// passNames passes over the two lines that name the file in a unified diff.
+// Without @@ below them they are lines of a hunk.
+func (p *parser) passNames() {
+	if at := p.at; at+2 < len(p.lines) && strings.HasPrefix(p.lines[at], "--- ") &&
+		strings.HasPrefix(p.lines[at+1], "+++ ") && strings.HasPrefix(p.lines[at+2], "@@") {
+		p.at += 2
+	}
+}
+
 // hunk reads one hunk: its @@ lines, its lines, and its end.
 func (p *parser) hunk() (hunk, error) {
 	h := hunk{line: p.number()}
 	for !p.ends() && strings.HasPrefix(p.lines[p.at], "@@") {
-		if a := anchor(p.lines[p.at]); a != "" {
+		a, first := anchor(p.lines[p.at])
+		if a != "" {
 			h.anchors = append(h.anchors, a)
 		}
+		h.first = max(h.first, first)
 		p.at++
 	}
 	blank := 0 // lines without even a first blank, at the end so far
@@ -310,19 +280,23 @@ func marked(h hunk) endMark {
 	return endOpen
 }
 
-// anchor returns the line of the file that an @@ line names. Line numbers of a
-// unified diff are passed over.
-func anchor(line string) string {
+// anchor returns the line of the file that an @@ line names, and the number of
+// the first old line where it is one of a unified diff, 0 otherwise.
+func anchor(line string) (name string, first int) {
 	a := strings.TrimPrefix(line, "@@")
 	if rest, ok := strings.CutPrefix(a, " -"); ok && strings.Contains(rest, " @@") {
 		nums, after, _ := strings.Cut(rest, " @@")
 		if strings.Trim(nums, "0123456789,+- ") == "" {
-			return strings.TrimSpace(after)
+			digits := nums[:len(nums)-len(strings.TrimLeft(nums, "0123456789"))]
+			if n, err := strconv.Atoi(digits); err == nil {
+				first = n
+			}
+			return strings.TrimSpace(after), first
 		}
 	}
 	a = strings.TrimPrefix(a, " ")
 	if strings.TrimSpace(a) == "" || strings.TrimSpace(a) == "@@" {
-		return ""
+		return "", 0
 	}
-	return strings.TrimSuffix(a, " @@")
+	return strings.TrimSuffix(a, " @@"), 0
 }

@@ -18,6 +18,9 @@ type patchInput struct {
 }
 
 func (s set) patch(_ context.Context, call *oh.Call, in patchInput) (oh.Action, error) {
+	if err := halfChar(call.Input); err != nil {
+		return oh.Action{}, err
+	}
 	sections, err := parsePatch(in.Patch)
 	if err != nil {
 		return oh.Action{}, err
@@ -58,6 +61,9 @@ type step struct {
 }
 
 func (p *patching) place(path string, line int) (workspace.Place, error) {
+	if err := isFile(path); err != nil {
+		return workspace.Place{}, fmt.Errorf("line %d of the patch: %w", line, err)
+	}
 	at, err := p.s.ws.Locate(p.env.Dir, path)
 	if err != nil {
 		return at, fmt.Errorf("line %d of the patch: %w", line, err)

@@ -110,7 +110,7 @@ func TestParsePatch(t *testing.T) {
 		"no last break":  {strings.TrimSuffix(envelope(body), "\n"), 0},
 		"crlf":           {strings.ReplaceAll(envelope(body), "\n", "\r\n"), 0},
 		"heredoc":        {"apply_patch <<'EOF'\n" + envelope(body) + "EOF\n", 1},
-		"heredoc dash":   {"\ncd x && apply_patch <<-\"PATCH\"\n" + envelope(body) + "PATCH", 2},
+		"heredoc dash":   {"\napply_patch <<-\"PATCH\"\n" + envelope(body) + "PATCH", 2},
 		"heredoc quoted": {"bash -lc \"apply_patch <<EOF\n" + envelope(body) + "EOF\"\n", 1},
 		"fence":          {"```diff\n" + envelope(body) + "```\n", 1},
 	} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/openharness/oh"
@@ -20,6 +21,12 @@ type writeInput struct {
 }
 
 func (s set) write(_ context.Context, call *oh.Call, in writeInput) (oh.Action, error) {
+	if err := isFile(in.Path); err != nil {
+		return oh.Action{}, err
+	}
+	if err := halfChar(call.Input); err != nil {
+		return oh.Action{}, err
+	}
 	p, err := s.ws.Locate(call.Env.Dir, in.Path)
 	if err != nil {
 		return oh.Action{}, err
@@ -45,6 +52,14 @@ func (s set) write(_ context.Context, call *oh.Call, in writeInput) (oh.Action, 
 		act.Preview = diff(p.Path, nil, []byte(in.Content))
 	}
 	return act, nil
+}
+
+// isFile refuses a path that can only be that of a folder.
+func isFile(path string) error {
+	if path != "" && os.IsPathSeparator(path[len(path)-1]) {
+		return fmt.Errorf("%s names a folder, as it ends in a slash; give the path of a file (its folders are made with it)", path)
+	}
+	return nil
 }
 
 func (s set) writeFile(env *oh.Env, p workspace.Place, in writeInput) (oh.Result, string, error) {
@@ -116,6 +131,9 @@ func keepForm(old []byte, content string) (data []byte, kept string, err error) 
 	set := workspace.Sniff(old, true)
 	if set == workspace.Binary {
 		return []byte(content), "", nil
+	}
+	if err := noNUL("the new content", content); err != nil {
+		return nil, "", err
 	}
 	var words []string
 	plain := old
