@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,12 +16,15 @@ import (
 
 // hooks answers events by name and notes the order they came in.
 type hooks struct {
+	mu     sync.Mutex
 	fired  []string
 	answer map[oh.HookEvent]oh.HookResult
 	err    map[oh.HookEvent]error
 }
 
 func (h *hooks) Fire(_ context.Context, in oh.HookInput) (oh.HookResult, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.fired = append(h.fired, string(in.Event))
 	return h.answer[in.Event], h.err[in.Event]
 }
