@@ -82,6 +82,8 @@ type grepping struct {
 	large    int
 	links    int
 	failed   int
+	partial  int
+	bare     int
 }
 
 func (g *grepping) run(ctx context.Context) (oh.Result, error) {
@@ -145,7 +147,7 @@ func (g *grepping) single(ctx context.Context) error {
 }
 
 func (g *grepping) scanner() *scanner {
-	return &scanner{m: g.m, before: g.in.Before, after: g.in.After, mode: g.in.Mode, multiline: g.in.Multiline, keep: g.best.need}
+	return &scanner{m: g.m, before: g.in.Before, after: g.in.After, mode: g.in.Mode, multiline: g.in.Multiline, keep: g.best.need, longest: maxLine}
 }
 
 // file searches one file and counts what came of it.
@@ -158,18 +160,24 @@ func (g *grepping) file(ctx context.Context, s *scanner, path string, f io.Reade
 	case errors.Is(err, errLarge):
 		g.count(&g.large)
 		return nil
-	case ctx.Err() != nil:
-		if ok {
-			g.best.add(res, g.in.Mode)
-		}
-		return ctx.Err()
-	case err != nil:
+	case err != nil && ctx.Err() == nil:
 		g.count(&g.failed)
 		return nil
 	}
-	g.count(&g.searched)
 	if ok {
 		g.best.add(res, g.in.Mode)
+	}
+	if ok || err == nil {
+		g.count(&g.searched)
+	}
+	if res.part {
+		g.count(&g.partial)
+	}
+	if ok && res.bare {
+		g.count(&g.bare)
+	}
+	if err != nil {
+		return ctx.Err()
 	}
 	return nil
 }

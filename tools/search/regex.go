@@ -13,8 +13,11 @@ import (
 // matcher finds a pattern in text. It is safe for concurrent use.
 type matcher struct {
 	re   *regexp.Regexp
+	size int       // instructions of the compiled pattern
 	must []literal // one of these is in every match; none: not known
 	pure bool      // the only literal is all of the pattern
+	raw  bool      // it names a carriage return, so that line ends keep theirs
+	edge bool      // it looks at what is around a match: ^, $, \b
 }
 
 // newMatcher compiles a pattern for searching line by line, or across lines.
@@ -39,8 +42,13 @@ func newMatcher(pattern string, plain, ignoreCase, multiline bool) (*matcher, er
 	if err != nil {
 		return nil, badPattern(pattern, err)
 	}
-	m := &matcher{re: re}
-	m.must, m.pure = required(tree.Simplify())
+	tree = tree.Simplify()
+	prog, err := syntax.Compile(tree)
+	if err != nil {
+		return nil, badPattern(pattern, err)
+	}
+	m := &matcher{re: re, size: len(prog.Inst), raw: has(tree, namesReturn), edge: has(tree, isEdge)}
+	m.must, m.pure = required(tree)
 	if !multiline {
 		// A match of one line never holds a line break.
 		for _, l := range m.must {
@@ -50,6 +58,35 @@ func newMatcher(pattern string, plain, ignoreCase, multiline bool) (*matcher, er
 		}
 	}
 	return m, nil
+}
+
+// has reports whether a part of a pattern is such.
+func has(re *syntax.Regexp, such func(*syntax.Regexp) bool) bool {
+	return such(re) || slices.ContainsFunc(re.Sub, func(s *syntax.Regexp) bool { return has(s, such) })
+}
+
+// namesReturn tells a carriage return that is asked for from a class such as \s
+// that only includes it.
+func namesReturn(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return slices.Contains(re.Rune, '\r')
+	case syntax.OpCharClass:
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			if re.Rune[i] == '\r' && re.Rune[i+1] == '\r' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isEdge(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return false
 }
 
 // badPattern words a syntax error for the model.
@@ -173,60 +210,4 @@ func shortest(list []literal) int {
 		n = min(n, len(l.text))
 	}
 	return n
-}
-
-// lineFinder goes through a text for the lines that match.
-type lineFinder struct {
-	m    *matcher
-	b    []byte
-	next []int // per literal, where it is next; -1: not any more
-}
-
-// lines returns a finder for b.
-func (m *matcher) lines(b []byte) *lineFinder {
-	f := &lineFinder{m: m, b: b, next: make([]int, len(m.must))}
-	for i := range f.next {
-		f.next[i] = -2
-	}
-	return f
-}
-
-// find returns the first line at or after at, which is the beginning of a
-// line, that matches; ok is false when there is none.
-func (f *lineFinder) find(at int) (start, end int, ok bool) {
-	for at < len(f.b) {
-		hit := at
-		if len(f.m.must) > 0 {
-			if hit = f.candidate(at); hit < 0 {
-				return 0, 0, false
-			}
-		}
-		start = bytes.LastIndexByte(f.b[at:hit], '\n') + 1 + at
-		end = len(f.b)
-		if i := bytes.IndexByte(f.b[hit:], '\n'); i >= 0 {
-			end = hit + i
-		}
-		if f.m.pure || f.m.re.Match(bytes.TrimSuffix(f.b[start:end], []byte{'\r'})) {
-			return start, end, true
-		}
-		at = end + 1
-	}
-	return 0, 0, false
-}
-
-// candidate returns where the next literal is.
-func (f *lineFinder) candidate(at int) int {
-	best := -1
-	for i := range f.m.must {
-		if f.next[i] != -1 && f.next[i] < at {
-			f.next[i] = f.m.must[i].index(f.b[at:])
-			if f.next[i] >= 0 {
-				f.next[i] += at
-			}
-		}
-		if n := f.next[i]; n >= 0 && (best < 0 || n < best) {
-			best = n
-		}
-	}
-	return best
 }

@@ -32,14 +32,14 @@ func (g *grepping) result(skipped workspace.Skipped, late bool) oh.Result {
 		}
 	}
 	remarks := g.remarks(shown, more || n < len(out), late)
-	remarks = append(remarks, leftOut(skipped), g.unsearched())
+	remarks = append(remarks, leftOut(skipped), g.unsearched(), g.inPart())
 	if body == "" {
 		body = g.nothing()
 	}
 	res := oh.TextResult(strings.TrimSuffix(body+notes(remarks), "\n"))
 	res.Display = oh.Count{N: shown, Unit: g.unit(), In: workspace.Show(g.dir, g.root.Path)}
 	res.Meta = meta(map[string]any{"shown": shown, "matches": g.best.total, "files": g.best.hits, "searched": g.searched,
-		"complete": !g.best.cut && !late, "ignored": skipped.Ignored, "binary": g.binary})
+		"complete": !g.best.cut && !late && g.partial == 0, "ignored": skipped.Ignored, "binary": g.binary})
 	return res
 }
 
@@ -98,6 +98,23 @@ func (g *grepping) unsearched() string {
 		return ""
 	}
 	return "Skipped: " + strings.Join(parts, ", ") + "."
+}
+
+// inPart tells of lines too long to be searched or shown as others are, "" for
+// none.
+func (g *grepping) inPart() string {
+	var said []string
+	if g.partial > 0 {
+		how := fmt.Sprintf("in pieces, so that matches over %d KiB and context may be missing", overlap>>10)
+		if g.m.edge {
+			how = `not searched, since the pattern has ^, $ or \b`
+		}
+		said = append(said, fmt.Sprintf("Lines over %d MiB (in %s): %s.", maxLine>>20, text.Plural(g.partial, "file"), how))
+	}
+	if g.bare > 0 {
+		said = append(said, fmt.Sprintf("Context of over %d MiB is left out (in %s).", maxLine>>21, text.Plural(g.bare, "file")))
+	}
+	return strings.Join(said, " ")
 }
 
 // lines lays out the results from the offset on, at most the limit; more tells

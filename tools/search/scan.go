@@ -14,7 +14,8 @@ import (
 
 const (
 	chunkSize     = 256 << 10 // bytes read at once
-	maxChunk      = 4 << 20   // bytes of a line taken as one piece
+	maxLine       = 32 << 20  // bytes of a line searched as a whole
+	keepSize      = 4 << 20   // bytes of a buffer kept for the next file
 	overlap       = 64 << 10  // bytes that pieces of a longer line share
 	maxShown      = 500       // characters shown of a line
 	multilineSize = 32 << 20  // bytes of a file searched across lines
@@ -32,6 +33,7 @@ type scanner struct {
 	mode          string
 	multiline     bool
 	keep          int // lines of a file that are kept for showing
+	longest       int // bytes of a line searched as a whole
 	buf           []byte
 }
 
@@ -41,6 +43,8 @@ type fileResult struct {
 	lines []hit // in order, matches and context
 	count int   // lines that match, or places when multiline
 	more  bool  // the file was not searched to its end
+	part  bool  // a line was too long to be searched as a whole
+	bare  bool  // lines before were too long to be kept as context
 }
 
 // hit is a line to show.
@@ -80,6 +84,9 @@ func (s *scanner) scan(ctx context.Context, path string, f io.Reader) (res fileR
 	} else {
 		err = s.byLine(in, &res)
 	}
+	if len(s.buf) > keepSize {
+		s.buf = nil
+	}
 	return res, res.count > 0, err
 }
 
@@ -113,7 +120,7 @@ func (s *scanner) fill(in *input) error {
 
 // byLine searches chunk by chunk of whole lines.
 func (s *scanner) byLine(in *input, res *fileResult) error {
-	st := lineState{s: s, res: res, line: 1}
+	st := lineState{ctx: in.ctx, s: s, res: res, line: 1}
 	from := 0 // where in the buffer searching begins; before it lies context
 	for {
 		if err := s.fill(in); err != nil {
@@ -124,26 +131,30 @@ func (s *scanner) byLine(in *input, res *fileResult) error {
 		if !in.ended {
 			if i := bytes.LastIndexByte(s.buf[from:end], '\n'); i >= 0 {
 				end = from + i + 1
-			} else if len(s.buf) < maxChunk {
+			} else if len(s.buf) < s.longest {
 				s.grow(in.have)
 				continue
 			} else {
-				split = true
+				split, res.part = true, true
 			}
 		}
-		if done := st.chunk(s.buf[:end], from, split); done {
-			return nil
+		if done, err := st.chunk(s.buf[:end], from, split); done || err != nil {
+			return err
 		}
 		if in.ended {
 			return nil
 		}
 		stay := end
 		if split {
-			stay = end - overlap
+			stay = end - min(overlap, end/2)
 		} else {
 			stay = backLines(s.buf[:end], end, s.before)
-			if end-stay > len(s.buf)/2 {
-				stay = end
+			for end-stay > len(s.buf)/2 && len(s.buf) < s.longest {
+				s.grow(in.have)
+			}
+			for end-stay > len(s.buf)/2 {
+				stay += bytes.IndexByte(s.buf[stay:end], '\n') + 1
+				res.bare = true
 			}
 		}
 		from = end - stay
@@ -155,7 +166,7 @@ func (s *scanner) byLine(in *input, res *fileResult) error {
 }
 
 func (s *scanner) grow(have int) {
-	bigger := make([]byte, min(maxChunk, 2*len(s.buf)))
+	bigger := make([]byte, min(s.longest, 2*len(s.buf)))
 	copy(bigger, s.buf[:have])
 	s.buf = bigger
 }
@@ -171,6 +182,7 @@ func backLines(b []byte, at, n int) int {
 
 // lineState is where a search by lines stands.
 type lineState struct {
+	ctx   context.Context
 	s     *scanner
 	res   *fileResult
 	line  int  // number of the line at which searching goes on
@@ -178,14 +190,22 @@ type lineState struct {
 	after int  // lines of context still to be shown
 	piece bool // the line at the beginning was begun before, and
 	found bool // a piece of it matched
+	rough bool // offsets within the line at hand are not known
 }
 
 // chunk searches b from an offset on. split says that b ends within a line.
-func (st *lineState) chunk(b []byte, from int, split bool) (done bool) {
-	f := st.s.m.lines(b)
+func (st *lineState) chunk(b []byte, from int, split bool) (done bool, err error) {
+	st.rough = split || st.piece
+	f := st.s.m.lines(st.ctx, b)
 	at := from
+	if st.rough && st.s.m.edge {
+		at = st.pass(b, from, split) // a piece has edges that its line has not
+	}
 	for at < len(b) {
 		start, end, ok := f.find(at)
+		if f.err != nil {
+			return false, f.err
+		}
 		if !ok {
 			st.context(b, at, len(b))
 			st.line += bytes.Count(b[at:], []byte{'\n'})
@@ -195,12 +215,12 @@ func (st *lineState) chunk(b []byte, from int, split bool) (done bool) {
 		st.line += bytes.Count(b[at:start], []byte{'\n'})
 		if !(st.piece && st.found && start == from) {
 			if done := st.match(b, from, start, end); done {
-				return true
+				return true, nil
 			}
 		}
 		if split && end == len(b) {
 			st.piece, st.found = true, true
-			return false
+			return false, nil
 		}
 		if end < len(b) {
 			st.line++
@@ -213,7 +233,19 @@ func (st *lineState) chunk(b []byte, from int, split bool) (done bool) {
 	} else {
 		st.piece, st.found = false, false
 	}
-	return false
+	return false, nil
+}
+
+// pass goes by a piece of a line without searching it and returns where the
+// next line begins.
+func (st *lineState) pass(b []byte, from int, split bool) int {
+	end := len(b)
+	if i := bytes.IndexByte(b[from:], '\n'); i >= 0 && !split {
+		end = from + i + 1
+	}
+	st.context(b, from, end)
+	st.line += bytes.Count(b[from:end], []byte{'\n'})
+	return end
 }
 
 // match takes a line that matches, with the lines before it; done when no more
@@ -252,8 +284,10 @@ func (st *lineState) context(b []byte, at, end int) {
 		if i := bytes.IndexByte(b[at:end], '\n'); i >= 0 {
 			stop = at + i
 		}
-		st.put(n, b[at:stop], false, false)
-		st.after--
+		if n > st.shown { // not another piece of the same line
+			st.put(n, b[at:stop], false, false)
+			st.after--
+		}
 		at = stop + 1
 	}
 }
@@ -266,26 +300,28 @@ func (st *lineState) put(n int, line []byte, match, first bool) {
 		return
 	}
 	st.shown = n
-	st.res.lines = append(st.res.lines, hit{n, st.s.show(line, match), match, first})
+	st.res.lines = append(st.res.lines, hit{n, st.show(line, match), match, first})
 }
 
 // show cuts a line to a length for showing; a match is in what remains.
-func (s *scanner) show(line []byte, match bool) string {
+func (st *lineState) show(line []byte, match bool) string {
+	asked := st.s.m.trim(line)
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if len(line) <= maxShown {
 		return plain(line)
 	}
 	at := 0
 	if match {
-		if loc := s.m.re.FindIndex(line); loc != nil {
-			at = loc[0]
+		if loc, err := st.s.m.index(st.ctx, asked); err == nil && loc != nil {
+			at = min(loc[0], len(line))
 		}
 	}
-	return around(line, at)
+	return around(line, at, !st.rough)
 }
 
-// around shows the part of a line near an offset, and how much is left out.
-func around(line []byte, at int) string {
+// around shows the part of a line near an offset and, when that is known, how
+// much is left out.
+func around(line []byte, at int, known bool) string {
 	from := max(0, at-maxShown/4)
 	for from > 0 && !utf8.RuneStart(line[from]) {
 		from--
@@ -293,11 +329,17 @@ func around(line []byte, at int) string {
 	head := text.Head(plain(line[from:min(len(line), from+maxShown*utf8.UTFMax)]), maxShown)
 	var b strings.Builder
 	if from > 0 {
-		b.WriteString("(" + text.Number(from) + " bytes) …")
+		if known {
+			b.WriteString("(" + text.Number(from) + " bytes) ")
+		}
+		b.WriteString("…")
 	}
 	b.WriteString(head)
 	if rest := len(line) - from - len(head); rest > 0 {
-		b.WriteString("… (" + text.Number(rest) + " bytes)")
+		b.WriteString("…")
+		if known {
+			b.WriteString(" (" + text.Number(rest) + " bytes)")
+		}
 	}
 	return b.String()
 }
@@ -319,28 +361,27 @@ func (s *scanner) across(in *input, res *fileResult) error {
 		s.buf = bigger
 	}
 	data := s.buf[:in.have]
-	if bytes.Contains(data, []byte("\r\n")) {
+	if !s.m.raw && bytes.Contains(data, []byte("\r\n")) {
 		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	}
-	if len(s.m.must) > 0 && s.m.lines(data).candidate(0) < 0 {
+	if len(s.m.must) > 0 && s.m.lines(in.ctx, data).candidate(0) < 0 {
 		return nil
 	}
-	s.spans(data, res)
-	if len(s.buf) > maxChunk {
-		s.buf = nil
-	}
-	return nil
+	return s.spans(in.ctx, data, res)
 }
 
 // spans collects the matches of a whole file, by lines. Searching goes on at
 // the line after a match, so several matches in one line count once.
-func (s *scanner) spans(data []byte, res *fileResult) {
-	st := lineState{s: s, res: res, line: 1}
+func (s *scanner) spans(ctx context.Context, data []byte, res *fileResult) error {
+	st := lineState{ctx: ctx, s: s, res: res, line: 1}
 	for at := 0; at < len(data); {
-		loc := s.m.re.FindIndex(data[at:])
+		loc, err := s.m.index(ctx, data[at:])
+		if err != nil {
+			return err
+		}
 		if loc == nil || at+loc[0] == len(data) {
 			st.context(data, at, len(data))
-			return
+			return nil
 		}
 		from, to := at+loc[0], at+loc[1]
 		start := bytes.LastIndexByte(data[at:from], '\n') + 1 + at
@@ -354,7 +395,7 @@ func (s *scanner) spans(data []byte, res *fileResult) {
 			}
 			if first {
 				if st.match(data, 0, at, end) {
-					return
+					return nil
 				}
 			} else if s.mode == modeContent {
 				st.put(st.line, data[at:end], true, false)
@@ -363,4 +404,5 @@ func (s *scanner) spans(data []byte, res *fileResult) {
 			st.line++
 		}
 	}
+	return nil
 }

@@ -10,7 +10,10 @@ package search
 import (
 	_ "embed"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/text"
@@ -58,7 +61,7 @@ func leftOut(s workspace.Skipped) string {
 		if s.Ignored > len(s.Examples) {
 			more = ", …"
 		}
-		parts = append(parts, fmt.Sprintf("%d by ignore files (%s%s)", s.Ignored, strings.Join(s.Examples, ", "), more))
+		parts = append(parts, fmt.Sprintf("%d by ignore files (%s%s)", s.Ignored, strings.Join(named(s.Examples), ", "), more))
 	}
 	if s.Secret > 0 {
 		parts = append(parts, fmt.Sprintf("%d protected", s.Secret))
@@ -113,18 +116,36 @@ func meta(m map[string]any) []byte {
 // shownPath is the path of a found file for the model.
 func shownPath(dir, root, rel string) string {
 	if rel == "" {
-		return workspace.Show(dir, root)
+		return name(workspace.Show(dir, root))
 	}
 	base := workspace.Show(dir, root)
 	if base == "." {
-		return rel
+		return name(rel)
 	}
-	return strings.TrimSuffix(base, "/") + "/" + rel
+	return name(strings.TrimSuffix(base, "/") + "/" + rel)
+}
+
+// name is a path that stays on its line and is valid text; one that would not
+// is quoted.
+func name(path string) string {
+	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return path
+	}
+	return strconv.Quote(path)
+}
+
+func named(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = name(p)
+	}
+	return out
 }
 
 // plain makes a line of a file fit to be shown: without a line end, and with
-// invalid bytes and control characters cleaned.
+// invalid bytes and control characters cleaned; a carriage return within it is
+// a space.
 func plain(line []byte) string {
 	s, _ := workspace.DecodeLine(line)
-	return text.Clean(s)
+	return text.Clean(strings.ReplaceAll(s, "\r", " "))
 }
