@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openharness/oh/internal/text"
+	"github.com/openharness/oh/workspace/proc"
 )
 
 const (
@@ -24,16 +25,16 @@ type process struct {
 	in     *os.File // its standard input
 	out    *os.File // its standard output
 	errs   *os.File
-	tree   *tree
+	tree   *proc.Tree
 	said   tail
 	loops  sync.WaitGroup
 	exited chan struct{} // closed once it is reaped
 	heard  chan struct{} // closed when standard error has ended
 }
 
-// spawn starts a program in a session of its own.
+// spawn starts a program apart from this one.
 func spawn(path string, args, env []string, dir, marker string) (*process, error) {
-	p := &process{tree: newTree(marker), exited: make(chan struct{}), heard: make(chan struct{})}
+	p := &process{exited: make(chan struct{}), heard: make(chan struct{})}
 	var theirs [3]*os.File
 	var errList [3]error
 	theirs[0], p.in, errList[0] = os.Pipe()
@@ -48,14 +49,15 @@ func spawn(path string, args, env []string, dir, marker string) (*process, error
 		Path: path, Args: append([]string{path}, args...), Dir: dir, Env: env,
 		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
 	}
-	if err := p.tree.start(p.cmd); err != nil {
+	var err error
+	if p.tree, err = proc.StartTree(p.cmd, marker); err != nil {
 		closeAll(p.in, p.out, p.errs)
 		return nil, err
 	}
 	p.loops.Go(func() {
 		defer close(p.exited)
 		_ = p.cmd.Wait() // its state says all
-		p.tree.kill()    // what it left behind holds the pipes
+		p.tree.Stop(0)   // what it left behind holds the pipes
 	})
 	p.loops.Go(func() {
 		defer close(p.heard)
@@ -94,16 +96,10 @@ func (p *process) await(d time.Duration) bool {
 // stop ends the process and all it started, and waits until nothing reads its
 // pipes any more. It may be called after the process has ended, but once.
 func (p *process) stop() {
-	select {
-	case <-p.exited:
-	default:
-		p.tree.term()
-		p.await(stopGrace)
-	}
-	p.tree.kill()
+	p.tree.Stop(stopGrace)
 	closeAll(p.in, p.out, p.errs)
 	p.loops.Wait()
-	p.tree.release()
+	p.tree.Release()
 }
 
 // ending says how a process ended and what it had to say, after giving it a
