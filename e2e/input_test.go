@@ -333,6 +333,13 @@ func TestSlash(t *testing.T) {
 			t.Errorf("%s: %v", line, r)
 		}
 	}
+	keyless := newBox(t, "")
+	for line, want := range map[string]string{"/help": "/model", "/status": "none is set up"} {
+		if r := keyless.oh("-p", line); r.code != 0 || !strings.Contains(r.out, want) {
+			t.Errorf("%s without a key: %v", line, r)
+		}
+	}
+	keyless.oh("-p", "/continue").wantCode(t, 3)
 	r := b.oh("-p", "/halp")
 	r.wantCode(t, 2)
 	r.wantErr(t, "/halp", "/help")

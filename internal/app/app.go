@@ -75,7 +75,7 @@ type Options struct {
 	Interactive bool     // a person is there: the session may wait for them
 	Asker       oh.Asker // nil: nobody
 	DryRun      bool     // nothing is written, asked or called
-	NoModel     bool     // tools only: no key is needed
+	NoModel     bool     // the model is not asked: no key is needed
 
 	Log *slog.Logger // what happens inside, without contents; nil: nobody wants to know
 }

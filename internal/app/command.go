@@ -35,6 +35,14 @@ func (r *Runtime) cmdHelp(context.Context, string) (slash.Effect, error) {
 	return slash.Effect{Text: r.set.Help()}, nil
 }
 
+// modelOf names a session's model with its profile.
+func modelOf(st oh.State) string {
+	if st.Model == "" {
+		return "none is set up"
+	}
+	return st.Model + " (" + st.Profile + ")"
+}
+
 func (r *Runtime) cmdExit(context.Context, string) (slash.Effect, error) {
 	return slash.Effect{Exit: true}, nil
 }
@@ -57,7 +65,7 @@ func (r *Runtime) cmdStatus(context.Context, string) (slash.Effect, error) {
 	rows := [][2]string{
 		{"version", r.opts.Version},
 		{"session", st.Session},
-		{"model", st.Model + " (" + st.Profile + ")"},
+		{"model", modelOf(st)},
 		{"effort", effort},
 		{"mode", string(st.Mode)},
 		{"directory", st.Dir},
@@ -164,7 +172,7 @@ func (r *Runtime) cmdCost(context.Context, string) (slash.Effect, error) {
 func (r *Runtime) cmdModel(ctx context.Context, args string) (slash.Effect, error) {
 	st := r.conv.State()
 	if args == "" {
-		return slash.Effect{Text: st.Model + " (" + st.Profile + ")"}, nil
+		return slash.Effect{Text: modelOf(st)}, nil
 	}
 	if strings.ContainsAny(args, " \t") {
 		return slash.Effect{}, slash.Misuse("%q is no model name: it holds white space", args)

@@ -24,6 +24,9 @@ func (p *program) printMode(ctx context.Context, opts app.Options, words []strin
 	if err != nil {
 		return err
 	}
+	if name, _, ok := slash.Parse(line); ok && name != "continue" {
+		opts.NoModel = true // it asks no model, so that none has to be there
+	}
 	rt, err := app.Build(ctx, opts)
 	if err != nil {
 		return p.notStarted(err)

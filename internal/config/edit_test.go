@@ -273,6 +273,13 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %s", want.Key, diff)
 		}
 	}
+	for key, want := range map[string]string{
+		"env": `{"A_TOKEN":"[hidden]","B":"plain"}`, "profiles": `{"x":{"api_key":"[hidden]","label":"X"}}`, "lspServers": `{}`, "enabled_plugins": `{}`,
+	} {
+		if e, ok := l.Get(key); !ok || string(e.Value) != want {
+			t.Errorf("%s: %s, want %s", key, e.Value, want)
+		}
+	}
 	if e, ok := l.Get("permissions.defaultMode"); !ok || e.Key != "permission.mode" {
 		t.Errorf("Claude's name gives %+v", e)
 	}

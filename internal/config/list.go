@@ -35,19 +35,44 @@ func (l *Loaded) List() []Entry {
 	return list
 }
 
-// Get returns one setting by its dotted key, ours or Claude Code's.
+// Get returns one setting by its dotted key, ours or Claude Code's; a map is an
+// object with all its members.
 func (l *Loaded) Get(key string) (Entry, bool) {
 	path, err := keyPath(key)
 	if err != nil {
 		return Entry{}, false
 	}
 	key = strings.Join(path, ".")
+	members := map[string]any{}
 	for _, e := range l.List() {
 		if e.Key == key {
 			return e, true
 		}
+		if name, ok := strings.CutPrefix(e.Key, key+"."); ok {
+			nest(members, key, name, e.Value)
+		}
 	}
-	return Entry{}, false
+	var s Settings
+	if !slices.ContainsFunc(rows(&s), func(r row) bool { return r.list && r.key == key }) {
+		return Entry{}, false
+	}
+	return l.entry(key, members), true
+}
+
+// nest adds a member of a listing to the object of its map; a profile's members
+// are objects themselves.
+func nest(members map[string]any, key, name string, value json.RawMessage) {
+	i := strings.LastIndexByte(name, '.')
+	if key != "profiles" || i < 0 {
+		members[name] = value
+		return
+	}
+	inner, ok := members[name[:i]].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		members[name[:i]] = inner
+	}
+	inner[name[i+1:]] = value
 }
 
 func (l *Loaded) entry(key string, value any) Entry {
