@@ -149,6 +149,21 @@ func (r reply) parse(v any) error {
 	return nil
 }
 
+// hits are the results of an answer in the form that several services share.
+func (r reply) hits() ([]hit, error) {
+	var out struct {
+		Results []struct{ Title, URL, Content string } `json:"results"`
+	}
+	if err := r.parse(&out); err != nil {
+		return nil, err
+	}
+	var hits []hit
+	for _, x := range out.Results {
+		hits = append(hits, hit{x.Title, x.URL, x.Content})
+	}
+	return hits, nil
+}
+
 // with returns a URL with parameters set; none that it has already is lost.
 func with(u *url.URL, pairs ...string) *url.URL {
 	to := *u
@@ -174,17 +189,7 @@ func (s *set) searxng(ctx context.Context, e engine, q inquiry) ([]hit, error) {
 	if r.kind == markup {
 		return duckHits(r.body, r.url)
 	}
-	var out struct {
-		Results []struct{ Title, URL, Content string } `json:"results"`
-	}
-	if err := r.parse(&out); err != nil {
-		return nil, err
-	}
-	var hits []hit
-	for _, x := range out.Results {
-		hits = append(hits, hit{x.Title, x.URL, x.Content})
-	}
-	return hits, nil
+	return r.hits()
 }
 
 func (s *set) brave(ctx context.Context, e engine, q inquiry) ([]hit, error) {
@@ -219,17 +224,7 @@ func (s *set) tavily(ctx context.Context, e engine, q inquiry) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out struct {
-		Results []struct{ Title, URL, Content string } `json:"results"`
-	}
-	if err := r.parse(&out); err != nil {
-		return nil, err
-	}
-	var hits []hit
-	for _, x := range out.Results {
-		hits = append(hits, hit{x.Title, x.URL, x.Content})
-	}
-	return hits, nil
+	return r.hits()
 }
 
 func (s *set) exa(ctx context.Context, e engine, q inquiry) ([]hit, error) {
