@@ -36,7 +36,7 @@ func TestBackground(t *testing.T) {
 	for name, command := range map[string]string{
 		"child":   `sleep 300 & echo $! > "$M/pid"; echo done`,
 		"session": `setsid sleep 300 & echo $! > "$M/pid"; echo done`,
-		"endless": `yes & echo $! > "$M/pid"; echo done`,
+		"endless": `echo done; yes & echo $! > "$M/pid"`, // done is in the head, whatever yes says meanwhile
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
