@@ -32,6 +32,7 @@ func sampleEvents() []Event {
 	return []Event{
 		TextDelta{Text: "a<b"}, ThinkingDelta{Text: "t"}, ToolInputDelta{Index: 1, ID: "c", Name: "n", JSON: `{"`},
 		MessageDone{Message: msg}, UserTurn{Message: msg, Source: FromQueue},
+		RateLimit{Limits: []Limit{{Name: "tokens", Limit: 9, Remaining: 3, Reset: time.Unix(1790000000, 0).UTC()}}},
 		Retrying{Attempt: 2, Of: 4, After: time.Second, Kind: KindLimited, Status: 429, Reason: "slow", Discard: true},
 		ToolStarted{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"a":1}`), Preview: DisplayBox{Markdown{Text: "x"}}},
 		ToolOutput{ID: "c1", Text: "out"},
@@ -84,7 +85,7 @@ func TestEventsRoundTrip(t *testing.T) {
 			t.Errorf("no decoder for %s", kind)
 		}
 	}
-	if len(seen) != 22 {
+	if len(seen) != 23 {
 		t.Errorf("the samples cover %d event types; add the new ones", len(seen))
 	}
 }

@@ -15,8 +15,8 @@ type Event interface {
 	eventType() string
 }
 
-// Chunk is an event that a [Provider] may yield: [TextDelta], [ThinkingDelta],
-// [ToolInputDelta] and, once and last, [MessageDone].
+// Chunk is an event that a [Provider] may yield: [RateLimit], [TextDelta],
+// [ThinkingDelta], [ToolInputDelta] and, once and last, [MessageDone].
 type Chunk interface {
 	Event
 	chunk()
@@ -56,6 +56,20 @@ const (
 	FromHarness Source = "harness" // written by the engine, such as a request to go on
 	FromHook    Source = "hook"
 )
+
+// RateLimit tells what is left of a service's limits, as its answer to a
+// request said. It comes before the reply's first delta.
+type RateLimit struct {
+	Limits []Limit `json:"limits"`
+}
+
+// Limit is one of the limits of a service.
+type Limit struct {
+	Name      string    `json:"name"`            // what is limited: requests, tokens, input_tokens, ...
+	Limit     int64     `json:"limit,omitempty"` // 0 when the service did not say
+	Remaining int64     `json:"remaining"`
+	Reset     time.Time `json:"reset,omitzero"` // when it is whole again
+}
 
 // UserTurn is a user message that entered the conversation.
 type UserTurn struct {
@@ -299,6 +313,7 @@ func (TextDelta) eventType() string      { return "text_delta" }
 func (ThinkingDelta) eventType() string  { return "thinking_delta" }
 func (ToolInputDelta) eventType() string { return "tool_input_delta" }
 func (MessageDone) eventType() string    { return "message_done" }
+func (RateLimit) eventType() string      { return "rate_limit" }
 func (UserTurn) eventType() string       { return "user_turn" }
 func (Retrying) eventType() string       { return "retrying" }
 func (ToolStarted) eventType() string    { return "tool_started" }
@@ -318,6 +333,7 @@ func (StateChanged) eventType() string   { return "state_changed" }
 func (CommandOutput) eventType() string  { return "command_output" }
 func (u UnknownEvent) eventType() string { return u.Type }
 
+func (RateLimit) chunk()      {}
 func (TextDelta) chunk()      {}
 func (ThinkingDelta) chunk()  {}
 func (ToolInputDelta) chunk() {}

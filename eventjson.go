@@ -70,6 +70,8 @@ func eventDecoder(kind string) func([]byte) (Event, error) {
 		return decodeEventAs[ToolInputDelta]
 	case "message_done":
 		return decodeEventAs[MessageDone]
+	case "rate_limit":
+		return decodeEventAs[RateLimit]
 	case "user_turn":
 		return decodeEventAs[UserTurn]
 	case "retrying":

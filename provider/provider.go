@@ -31,6 +31,17 @@ type Config struct {
 	// where the wire has a header for each, else the token.
 	Key, Token string
 
+	// Sign puts credentials on a request in place of Key and Token: signatures
+	// over the body (which GetBody gives) and tokens that are renewed. It is
+	// called once for each request, perhaps for several at a time; its error
+	// ends the attempt, as [oh.KindAuth] unless it is an [*oh.Error]. nil: Key
+	// and Token.
+	Sign func(req *http.Request) error
+
+	// Host says how the service is addressed, where that is not the vendor's
+	// own way.
+	Host Host
+
 	// Headers are sent with each request and replace the codec's own.
 	Headers http.Header
 
@@ -49,6 +60,16 @@ type Config struct {
 	// safe for concurrent use and give the same answer for the same model.
 	Traits func(model string) Traits
 }
+
+// Host is a cloud that offers the models of others under addresses of its own.
+type Host string
+
+// The hosts.
+const (
+	Azure   Host = "azure"   // Azure OpenAI
+	Vertex  Host = "vertex"  // Google Vertex AI
+	Bedrock Host = "bedrock" // Amazon Bedrock
+)
 
 // Model returns the traits of a model.
 func (c *Config) Model(model string) Traits {

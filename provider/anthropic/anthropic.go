@@ -9,8 +9,6 @@ package anthropic
 
 import (
 	"context"
-	"errors"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -42,79 +40,8 @@ type codec struct {
 func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
 	return func(yield func(oh.Chunk, error) bool) {
 		s, err := c.open(ctx, req)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer s.Close()
-		a := newAssembler(c.origin(req), req.Model)
-		done, err := relay(s, a, yield)
-		if err != nil {
-			yield(nil, err)
-		} else if done {
-			s.Finish()
-			yield(oh.MessageDone{Message: a.message()}, nil)
-		}
+		wire.Talk(s, err, newAssembler(c.origin(req), req.Model), yield)
 	}
-}
-
-// relay passes on deltas until the reply is complete. It is not done when the
-// consumer has had enough.
-func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done bool, err error) {
-	if s.Whole() {
-		raw, err := s.ReadAll()
-		if err == nil {
-			err = a.whole(raw)
-		}
-		if err != nil {
-			return false, blame(s, err)
-		}
-		return a.pass(yield), nil
-	}
-	for {
-		ev, err := s.Next()
-		if err != nil {
-			return a.complete(), ended(s, a, err)
-		}
-		err = a.feed(ev.Name, ev.Data)
-		if !a.pass(yield) {
-			return false, nil
-		}
-		switch {
-		case err != nil && ev.Unfinished && !errors.Is(err, wire.ErrTooMuch):
-			return a.complete(), ended(s, a, io.EOF)
-		case err != nil:
-			return false, blame(s, err)
-		case a.stopped:
-			return a.complete(), ended(s, a, io.EOF)
-		}
-	}
-}
-
-// ended judges a stream that is over: without message_stop it is still complete
-// if the stop reason came and every block was closed.
-func ended(s *wire.Stream, a *assembler, err error) error {
-	switch {
-	case oh.KindOf(err) == oh.KindCancelled:
-		return err
-	case a.complete():
-		return nil
-	case errors.Is(err, io.EOF):
-		return s.Cut()
-	}
-	return err
-}
-
-// blame makes an error of the service, or of a stream that breaks the
-// protocol, one of this wire.
-func blame(s *wire.Stream, err error) error {
-	if e, ok := errors.AsType[*wire.Told](err); ok {
-		return s.Fault(e.Raw)
-	}
-	if _, ok := errors.AsType[*oh.Error](err); ok {
-		return err
-	}
-	return s.Broken(err)
 }
 
 func (c *codec) origin(req *oh.Request) string {

@@ -51,15 +51,24 @@ func newAssembler(origin, model string) *assembler {
 	return &assembler{origin: origin, model: model}
 }
 
-// pass yields the deltas made so far; false when the consumer has had enough.
-func (a *assembler) pass(yield func(oh.Chunk, error) bool) bool {
-	for _, c := range a.out {
-		if !yield(c, nil) {
-			return false
-		}
-	}
+// Take implements [wire.Assembler].
+func (a *assembler) Take() []oh.Chunk {
+	out := a.out
 	a.out = a.out[:0]
-	return true
+	return out
+}
+
+// State implements [wire.Assembler].
+func (a *assembler) State() wire.State {
+	switch {
+	case a.stopped && a.complete():
+		return wire.Over
+	case a.stopped:
+		return wire.Broken
+	case a.complete():
+		return wire.Complete
+	}
+	return wire.Open
 }
 
 type event struct {
@@ -120,8 +129,8 @@ func (u *usage) counts() oh.Usage {
 	return oh.Usage{InputTokens: n(u.Input), OutputTokens: n(u.Output), CacheReadTokens: n(u.CacheRead), CacheWriteTokens: n(u.CacheWrite)}
 }
 
-// feed takes one event. The deltas it made are in out.
-func (a *assembler) feed(name, data []byte) error {
+// Feed implements [wire.Assembler].
+func (a *assembler) Feed(name, data []byte) error {
 	if err := a.event(name, data); err != nil {
 		return err
 	}
@@ -373,8 +382,8 @@ func (a *assembler) complete() bool {
 	return true
 }
 
-// whole takes a reply that came as one JSON text.
-func (a *assembler) whole(raw []byte) error {
+// Whole implements [wire.Assembler].
+func (a *assembler) Whole(raw []byte) error {
 	var m struct {
 		Type string `json:"type"`
 		head
@@ -403,8 +412,11 @@ func (a *assembler) whole(raw []byte) error {
 	return a.size.Check()
 }
 
-// message returns the reply.
-func (a *assembler) message() oh.Message {
+// End implements [wire.Assembler].
+func (a *assembler) End() { a.settle() }
+
+// Message implements [wire.Assembler].
+func (a *assembler) Message() oh.Message {
 	a.settle()
 	m := oh.Message{Role: oh.Assistant, Content: oh.Blocks{}, Model: a.model, Stop: oh.StopReason(a.stop), Usage: a.usage.counts()}
 	for i, s := range a.slots {

@@ -19,11 +19,11 @@ import (
 
 func play(a *assembler, events ...string) (oh.Message, error) {
 	for _, e := range events {
-		if err := a.feed(nil, []byte(e)); err != nil {
+		if err := a.Feed(nil, []byte(e)); err != nil {
 			return oh.Message{}, err
 		}
 	}
-	return a.message(), nil
+	return a.Message(), nil
 }
 
 func TestUsage(t *testing.T) {
@@ -150,19 +150,19 @@ func TestBound(t *testing.T) {
 	} {
 		for room, want := range map[int]error{1000: nil, 999: wire.ErrTooMuch} {
 			a := newAssembler("p/m", "m")
-			if err := a.feed(nil, []byte(`{"type":"content_block_start","index":0,"content_block":{"type":"`+tt.kind+`"}}`)); err != nil {
+			if err := a.Feed(nil, []byte(`{"type":"content_block_start","index":0,"content_block":{"type":"`+tt.kind+`"}}`)); err != nil {
 				t.Fatal(err)
 			}
 			a.size = wire.Size{}
 			a.size.Add(wire.MaxReply - room)
-			if err := a.feed(nil, []byte(`{"type":"content_block_delta","index":0,"delta":`+tt.delta+`}`)); !errors.Is(err, want) {
+			if err := a.Feed(nil, []byte(`{"type":"content_block_delta","index":0,"delta":`+tt.delta+`}`)); !errors.Is(err, want) {
 				t.Errorf("%s, room for %d: %v", tt.delta[:30], room, err)
 			}
 		}
 	}
 	a := newAssembler("p/m", "m")
 	a.size.Add(wire.MaxReply - 100)
-	if err := a.feed(nil, []byte(`{"type":"content_block_start","index":0,"content_block":{"type":"text"}}`)); !errors.Is(err, wire.ErrTooMuch) {
+	if err := a.Feed(nil, []byte(`{"type":"content_block_start","index":0,"content_block":{"type":"text"}}`)); !errors.Is(err, wire.ErrTooMuch) {
 		t.Errorf("one block more: %v", err)
 	}
 }
@@ -179,16 +179,16 @@ func TestBoundIsAnError(t *testing.T) {
 		}))
 		c := New(provider.Config{BaseURL: srv.URL}).(*codec)
 		s, err := c.open(t.Context(), &oh.Request{Model: "m"})
-		if err != nil {
-			t.Fatal(err)
-		}
 		a := newAssembler("p/m", "m")
 		a.size.Add(wire.MaxReply - 500)
-		done, err := relay(s, a, func(oh.Chunk, error) bool { return true })
-		if done || oh.KindOf(err) != oh.KindInvalid || !strings.Contains(err.Error(), "64 MB") {
-			t.Errorf("end %q: done %t, %v", end, done, err)
+		var last oh.Chunk
+		wire.Talk(s, err, a, func(c oh.Chunk, e error) bool {
+			last, err = c, e
+			return true
+		})
+		if last != nil || oh.KindOf(err) != oh.KindInvalid || !strings.Contains(err.Error(), "64 MB") {
+			t.Errorf("end %q: %v, %v", end, last, err)
 		}
-		s.Close()
 		srv.Close()
 	}
 }

@@ -26,7 +26,6 @@ type assembler struct {
 	refused       bool
 	usage         usage
 	done          bool // [DONE] came
-	told          bool // the service told an error
 	choices       bool // a choice came
 	out           []oh.Chunk
 	shape         delta.Template
@@ -61,30 +60,34 @@ func newAssembler(origin, model string) *assembler {
 	return &assembler{origin: origin, model: model}
 }
 
-// pass yields the deltas made so far; false when the consumer has had enough.
-func (a *assembler) pass(yield func(oh.Chunk, error) bool) bool {
-	for _, c := range a.out {
-		if !yield(c, nil) {
-			return false
-		}
-	}
+// Take implements [wire.Assembler].
+func (a *assembler) Take() []oh.Chunk {
+	out := a.out
 	a.out = a.out[:0]
-	return true
+	return out
 }
 
-// feed takes one event. The deltas it made are in out.
-func (a *assembler) feed(name, data []byte) error {
+// State implements [wire.Assembler]. A reply is complete when it was said why
+// it ended.
+func (a *assembler) State() wire.State {
+	switch {
+	case a.done && a.finish == "":
+		return wire.Broken
+	case a.done:
+		return wire.Over
+	case a.finish != "":
+		return wire.Complete
+	}
+	return wire.Open
+}
+
+// Feed implements [wire.Assembler]. A reply that is too long is given up, even
+// if it said why it ended.
+func (a *assembler) Feed(name, data []byte) error {
 	if err := a.event(name, data); err != nil {
 		return err
 	}
-	return a.bounded()
-}
-
-// bounded gives up a reply that is too long, even if it said why it ended.
-func (a *assembler) bounded() error {
-	err := a.size.Check()
-	a.told = a.told || err != nil
-	return err
+	return a.size.Check()
 }
 
 func (a *assembler) event(name, data []byte) error {
@@ -104,7 +107,6 @@ func (a *assembler) event(name, data []byte) error {
 		return fmt.Errorf("chunk: %w", err)
 	}
 	if c.fault() || string(name) == "error" {
-		a.told = true
 		return &wire.Told{Raw: data}
 	}
 	if err := a.take(&c); err != nil {
@@ -141,8 +143,8 @@ func (a *assembler) learn(c *chunk, data []byte) {
 	a.shapeField = field
 }
 
-// whole takes a reply that came as one JSON text.
-func (a *assembler) whole(raw []byte) error {
+// Whole implements [wire.Assembler].
+func (a *assembler) Whole(raw []byte) error {
 	var c chunk
 	if err := decode(raw, &c); err != nil {
 		return fmt.Errorf("the service did not stream, and what it sent is no completion: %w", err)
@@ -157,7 +159,7 @@ func (a *assembler) whole(raw []byte) error {
 		return err
 	}
 	a.done = true
-	return a.bounded()
+	return a.size.Check()
 }
 
 func (a *assembler) take(c *chunk) error {
@@ -199,7 +201,6 @@ func (a *assembler) choice(ch *choice) error {
 	}
 	a.finish = ch.Finish
 	if raw, ok := broken(ch); ok {
-		a.told = true
 		return &wire.Told{Raw: raw}
 	}
 	return nil
@@ -332,8 +333,9 @@ func (a *assembler) block(kind partKind, field string) *part {
 	return p
 }
 
-// flush gives out what was held back for a tag that did not come.
-func (a *assembler) flush() {
+// End implements [wire.Assembler]: it gives out what was held back for a tag or
+// half a character that did not come.
+func (a *assembler) End() {
 	a.settle()
 	thought, said := a.think.flush()
 	a.muse(thought, "")
@@ -345,8 +347,8 @@ func (a *assembler) flush() {
 	}
 }
 
-// message returns the reply.
-func (a *assembler) message() oh.Message {
+// Message implements [wire.Assembler].
+func (a *assembler) Message() oh.Message {
 	m := oh.Message{Role: oh.Assistant, Content: oh.Blocks{}, Model: a.model, Usage: a.usage.counts()}
 	m.Stop = a.stop()
 	last := a.lastCall()

@@ -21,12 +21,12 @@ import (
 // play feeds chunks to an assembler as a stream would.
 func play(a *assembler, chunks ...string) (oh.Message, error) {
 	for _, c := range chunks {
-		if err := a.feed(nil, []byte(c)); err != nil {
+		if err := a.Feed(nil, []byte(c)); err != nil {
 			return oh.Message{}, err
 		}
 	}
-	a.flush()
-	return a.message(), nil
+	a.End()
+	return a.Message(), nil
 }
 
 type gotCall struct{ ID, Name, Input, Malformed string }
@@ -256,7 +256,7 @@ func TestBound(t *testing.T) {
 			want error
 		}{{2000, nil}, {1000, wire.ErrTooMuch}} {
 			a := newAssembler("p/m", "m")
-			if err := a.feed(nil, []byte(begun)); err != nil {
+			if err := a.Feed(nil, []byte(begun)); err != nil {
 				t.Fatal(err)
 			}
 			a.size = wire.Size{}
@@ -264,7 +264,7 @@ func TestBound(t *testing.T) {
 			if tt.want != nil {
 				a.size.AddBlock()
 			}
-			if err := a.feed(nil, []byte(c)); !errors.Is(err, tt.want) || a.told != (tt.want != nil) {
+			if err := a.Feed(nil, []byte(c)); !errors.Is(err, tt.want) {
 				t.Errorf("%.60s with room for %d: %v", c, tt.room, err)
 			}
 		}
@@ -281,16 +281,16 @@ func TestBoundAfterTheEnd(t *testing.T) {
 		}))
 		c := New(provider.Config{BaseURL: srv.URL}).(*codec)
 		s, err := c.open(t.Context(), &oh.Request{Model: "m"})
-		if err != nil {
-			t.Fatal(err)
-		}
 		a := newAssembler("p/m", "m")
 		a.size.Add(wire.MaxReply - 257)
-		done, err := relay(s, a, func(oh.Chunk, error) bool { return true })
-		if done || oh.KindOf(err) != oh.KindInvalid || !strings.Contains(err.Error(), "64 MB") {
-			t.Errorf("end %q: done %t, %v", end, done, err)
+		var last oh.Chunk
+		wire.Talk(s, err, a, func(c oh.Chunk, e error) bool {
+			last, err = c, e
+			return true
+		})
+		if last != nil || oh.KindOf(err) != oh.KindInvalid || !strings.Contains(err.Error(), "64 MB") {
+			t.Errorf("end %q: %v, %v", end, last, err)
 		}
-		s.Close()
 		srv.Close()
 	}
 }

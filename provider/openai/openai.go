@@ -9,14 +9,11 @@ package openai
 
 import (
 	"context"
-	"errors"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider"
@@ -26,10 +23,6 @@ import (
 
 // DefaultURL is the base URL when the configuration has none.
 const DefaultURL = "https://api.openai.com/v1"
-
-// tail is how long a service may take to send usage and [DONE] after it said
-// why the reply ended.
-const tail = 5 * time.Second
 
 // New returns a provider that speaks Chat Completions. A base URL without a path
 // gets /v1. The token, or else the key, goes out as bearer.
@@ -46,90 +39,8 @@ type codec struct {
 func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
 	return func(yield func(oh.Chunk, error) bool) {
 		s, err := c.open(ctx, req)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer s.Close()
-		a := newAssembler(c.origin(req), req.Model)
-		done, err := relay(s, a, yield)
-		if err != nil {
-			yield(nil, err)
-		} else if done {
-			s.Finish()
-			yield(oh.MessageDone{Message: a.message()}, nil)
-		}
+		wire.Talk(s, err, newAssembler(c.origin(req), req.Model), yield)
 	}
-}
-
-// relay passes on deltas until the reply is complete. It is not done when the
-// consumer has had enough.
-func relay(s *wire.Stream, a *assembler, yield func(oh.Chunk, error) bool) (done bool, err error) {
-	if s.Whole() {
-		raw, err := s.ReadAll()
-		if err == nil {
-			err = a.whole(raw)
-		}
-		if err != nil {
-			return false, blame(s, err)
-		}
-		a.flush()
-		return a.pass(yield), nil
-	}
-	for {
-		ev, err := s.Next()
-		if err == nil {
-			err = a.feed(ev.Name, ev.Data)
-			if err != nil && ev.Unfinished && !a.told {
-				err = io.EOF
-			} else if err != nil {
-				err = blame(s, err)
-			}
-		}
-		if err != nil || a.done {
-			a.flush()
-		}
-		if !a.pass(yield) {
-			return false, nil
-		}
-		switch {
-		case err != nil:
-			err = ended(s, a, err)
-			return err == nil, err
-		case a.done && a.finish == "":
-			return false, s.Cut() // a proxy ends a stream properly whose source died
-		case a.done:
-			return true, nil
-		case a.finish != "":
-			s.Hurry(tail)
-		}
-	}
-}
-
-// ended judges a stream that is over: it is complete, with or without [DONE], if
-// it was said why the reply ended.
-func ended(s *wire.Stream, a *assembler, err error) error {
-	switch {
-	case oh.KindOf(err) == oh.KindCancelled || a.told:
-		return err
-	case a.finish != "":
-		return nil
-	case errors.Is(err, io.EOF):
-		return s.Cut()
-	}
-	return err
-}
-
-// blame makes an error of the service, or of a stream that breaks the
-// protocol, one of this wire.
-func blame(s *wire.Stream, err error) error {
-	if e, ok := errors.AsType[*wire.Told](err); ok {
-		return s.Fault(e.Raw)
-	}
-	if _, ok := errors.AsType[*oh.Error](err); ok {
-		return err
-	}
-	return s.Broken(err)
 }
 
 func (c *codec) origin(req *oh.Request) string {

@@ -22,11 +22,11 @@ import (
 
 // Link is one service as a codec reaches it. It is safe for concurrent use.
 type Link struct {
-	op      string
-	cfg     provider.Config
-	rules   []Rule
-	secrets []string
-	client  func() *http.Client
+	op     string
+	cfg    provider.Config
+	rules  []Rule
+	veil   veil
+	client func() *http.Client
 }
 
 // New returns a link. op names the wire in errors, such as "anthropic"; rules
@@ -36,7 +36,8 @@ func New(op string, cfg provider.Config, rules []Rule) *Link {
 	if cfg.Idle == 0 {
 		cfg.Idle = provider.DefaultIdle
 	}
-	l := &Link{op: op, cfg: cfg, rules: rules, secrets: secrets(&cfg)}
+	l := &Link{op: op, cfg: cfg, rules: rules}
+	l.veil.add(secrets(&cfg)...)
 	l.client = sync.OnceValue(func() *http.Client { return guarded(cfg.Client) })
 	return l
 }
@@ -115,6 +116,9 @@ func (s *Stream) open(u *url.URL, header http.Header, b *body.Body) error {
 			req.Header[http.CanonicalHeaderKey(name)] = values
 		}
 	}
+	if err := s.link.sign(req); err != nil {
+		return err
+	}
 	s.idle.arm()
 	resp, err := s.link.client().Do(req)
 	s.idle.rest()
@@ -163,14 +167,6 @@ func (l *Link) failed(status int, code string, kind oh.Kind, after int64, words 
 	return e
 }
 
-// hide replaces whatever in s is a key of this link.
-func (l *Link) hide(s string) string {
-	for _, secret := range l.secrets {
-		s = strings.ReplaceAll(s, secret, "[key]")
-	}
-	return s
-}
-
 // secrets lists what must not show in an error: the keys, the values of headers
 // that by their name may hold one, and passwords and long values in the URL.
 func secrets(cfg *provider.Config) []string {
@@ -182,16 +178,8 @@ func secrets(cfg *provider.Config) []string {
 	}
 	add(cfg.Key)
 	add(cfg.Token)
-	for name, values := range cfg.Headers {
-		if !secretName(name) {
-			continue
-		}
-		for _, v := range values {
-			add(strings.TrimSpace(v))
-			if _, bare, ok := strings.Cut(v, " "); ok {
-				add(strings.TrimSpace(bare))
-			}
-		}
+	for _, v := range credentials(cfg.Headers) {
+		add(v)
 	}
 	if u, err := url.Parse(cfg.BaseURL); err == nil {
 		if pass, ok := u.User.Password(); ok {
@@ -202,6 +190,24 @@ func secrets(cfg *provider.Config) []string {
 				if len(v) >= 16 {
 					add(v)
 				}
+			}
+		}
+	}
+	return out
+}
+
+// credentials lists the values of headers that by their name may hold a key,
+// with and without the word before it.
+func credentials(h http.Header) []string {
+	var out []string
+	for name, values := range h {
+		if !secretName(name) {
+			continue
+		}
+		for _, v := range values {
+			out = append(out, strings.TrimSpace(v))
+			if _, bare, ok := strings.Cut(v, " "); ok {
+				out = append(out, strings.TrimSpace(bare))
 			}
 		}
 	}
