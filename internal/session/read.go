@@ -80,6 +80,61 @@ func Read(r io.Reader, skip func(line int, err error)) iter.Seq2[oh.Entry, error
 	}
 }
 
+// Head is an entry whose event is not decoded: Raw is its JSON, valid until the
+// next one. The type is the event's.
+type Head struct {
+	ID   string
+	Time time.Time
+	Type string
+	Raw  []byte
+}
+
+// Heads is [Read] without the events, for whoever needs a few facts of many
+// logs. What is within an event is not looked at, so that a damaged one is seen
+// only by who decodes it.
+func Heads(r io.Reader, skip func(line int, err error)) iter.Seq2[Head, error] {
+	return func(yield func(Head, error) bool) {
+		for l, err := range lines(r, MaxLine) {
+			if err != nil {
+				yield(Head{}, err)
+				return
+			}
+			h, ok := cutOwn(bytes.Trim(l.raw, "\x00 \t\r"))
+			if h.Type = typeOf(h.Raw); !ok || h.Type == "" {
+				e, raw, err := decodeLine(l)
+				if err != nil {
+					skip(l.num, err)
+					continue
+				}
+				if h, ok = cutOwn(raw); !ok {
+					if h.Raw, err = oh.AppendEvent(nil, e.Event); err != nil {
+						skip(l.num, err)
+						continue
+					}
+					h.ID, h.Time = e.ID, e.Time
+				}
+				h.Type = oh.EventType(e.Event)
+			}
+			if !yield(h, nil) {
+				return
+			}
+		}
+	}
+}
+
+// typeOf reads the type of an event in the very form that it is written in.
+func typeOf(raw []byte) string {
+	rest, ok := bytes.CutPrefix(raw, []byte(`{"type":"`))
+	if !ok || raw[len(raw)-1] != '}' {
+		return ""
+	}
+	kind, _, ok := bytes.Cut(rest[:min(len(rest), 64)], []byte(`"`))
+	if !ok {
+		return ""
+	}
+	return string(kind)
+}
+
 // log is a file as long as it was when it was opened: a writer that is faster
 // than the reader must not keep it reading.
 type log struct {
@@ -210,25 +265,34 @@ func decodeEntry(raw []byte) (oh.Entry, error) {
 // decodeOwn reads an entry in the very form that File writes, which spares a
 // pass over the event. It gives up on anything else.
 func decodeOwn(raw []byte) (oh.Entry, bool) {
-	rest, ok := bytes.CutPrefix(raw, entryStart)
+	h, ok := cutOwn(raw)
 	if !ok {
 		return oh.Entry{}, false
 	}
+	ev, err := oh.DecodeEvent(h.Raw)
+	if err != nil {
+		return oh.Entry{}, false
+	}
+	return oh.Entry{ID: h.ID, Time: h.Time, Event: ev}, true
+}
+
+// cutOwn takes an entry apart that has the very form that File writes.
+func cutOwn(raw []byte) (Head, bool) {
+	rest, ok := bytes.CutPrefix(raw, entryStart)
+	if !ok {
+		return Head{}, false
+	}
 	id, rest, ok := bytes.Cut(rest, []byte(`","time":"`))
 	if !ok || len(id) == 0 || bytes.ContainsAny(id, `"\`) {
-		return oh.Entry{}, false
+		return Head{}, false
 	}
 	when, rest, ok := bytes.Cut(rest, []byte(`","event":`))
 	if !ok || !bytes.HasSuffix(rest, []byte("}")) {
-		return oh.Entry{}, false
+		return Head{}, false
 	}
 	t, err := time.Parse(time.RFC3339Nano, string(when))
 	if err != nil {
-		return oh.Entry{}, false
+		return Head{}, false
 	}
-	ev, err := oh.DecodeEvent(rest[:len(rest)-1])
-	if err != nil {
-		return oh.Entry{}, false
-	}
-	return oh.Entry{ID: string(id), Time: t, Event: ev}, true
+	return Head{ID: string(id), Time: t, Raw: rest[:len(rest)-1]}, true
 }
