@@ -54,6 +54,18 @@ func sentBoth() *issued {
 	i.learn(OpenAI, []byte(`data: {"choices":[{"delta":{"reasoning_content":"H"}}]}`+"\r\n\r\n"+
 		`data: {"choices":[{"delta":{"reasoning_content":"m.","tool_calls":[{"id":"c1"}]}}]}`+"\r\n\r\n"+
 		`data: {"choices":[{"delta":{"reasoning_details":[{"text":"Hm."}]}}]}`+"\n\n"))
+	i.learn(Anthropic, []byte(`data: {"index":0,"content_block":{"type":"redacted_thinking","data":"a-secret-of-anthropic"}}`+"\n\n"))
+	i.learn(Responses, []byte(`data: {"type":"response.output_item.done","item":`+thoughtItem+"}\n\n"+
+		`data: {"type":"response.output_item.done","item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"read","arguments":"{}"}}`+"\n\n"))
+	i.learn(Gemini, []byte(`data: {"candidates":[{"content":{"parts":[{"text":"Hm","thought":true}]}}]}`+"\r\n\r\n"+
+		`data: {"candidates":[{"content":{"parts":[{"text":".","thought":true}]}}]}`+"\r\n\r\n"+
+		`data: {"candidates":[{"content":{"parts":[{"functionCall":{"id":"c1","name":"read","args":{"n":1.50,"path":"a"}},"thoughtSignature":"c2ln"}]}}]}`+"\r\n\r\n"+
+		`data: {"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"ZW5k"}]},"finishReason":"STOP"}]}`+"\r\n\r\n"))
+	i.learn(Bedrock, bytes.Join([][]byte{
+		bedrockEvent("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"Hm."}}}`),
+		bedrockEvent("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"sig"}}}`),
+		bedrockEvent("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"reasoningContent":{"redactedContent":"cmVk"}}}`)}, nil))
+	i.learn(Ollama, []byte(`{"message":{"thinking":"Hm"}}`+"\n"+`{"message":{"thinking":"."}}`+"\n"))
 	return i
 }
 
@@ -69,7 +81,7 @@ func testFaults(t *testing.T, w Wire, legal string, rules Rules, faults []fault)
 			continue
 		}
 		body := strings.Replace(legal, f.old, f.new, 1)
-		found := check(w, []byte(body), rules, sentBoth())
+		found := check(w, "", []byte(body), rules, sentBoth())
 		if f.rule == "" {
 			if len(found) > 0 {
 				t.Errorf("%q for %q: %s", f.new, f.old, describe(found))
@@ -381,10 +393,14 @@ func TestViolationText(t *testing.T) {
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(legalAnthropic(f)))
 	f.Add([]byte(legalOpenAI(f)))
+	f.Add([]byte(legalResponses(f)))
+	f.Add([]byte(legalGemini(f)))
+	f.Add([]byte(legalBedrock(f)))
+	f.Add([]byte(`{"contents":[null,{"role":"model","parts":[null,{"functionCall":1}]},{"parts":[{"functionResponse":{"parts":[1]}}]}],"tools":[{"functionDeclarations":[1]}],"input":[null,{"type":"reasoning"},{"content":[1]}]}`))
 	f.Add([]byte(`{"messages":[null,1,{"role":"assistant","content":[null]},{"role":"tool"}],"tools":[null,{"type":"function"}],"system":[1],"thinking":1}`))
 	f.Add([]byte(`{"model":"\ud83d\u00e4\\ud83d"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, w := range []Wire{Anthropic, OpenAI} {
+		for _, w := range Wires() {
 			for _, v := range Check(w, body, Rules{}) {
 				if v.Rule == "" || v.Text == "" {
 					t.Errorf("an empty violation: %+v", v)
@@ -393,20 +409,21 @@ func FuzzCheck(f *testing.F) {
 			r := &Request{Wire: w, Body: body}
 			_, _, _ = r.ToolResult("c1")
 			_, _, _ = r.System(), r.Tools(), r.LastUserText()
-			check(w, body, Rules{RequireReasoning: true}, sentBoth())
+			check(w, "", body, Rules{RequireReasoning: true, SignedCalls: true}, sentBoth())
 		}
 	})
 }
 
 func FuzzLearn(f *testing.F) {
-	for _, w := range []Wire{Anthropic, OpenAI} {
+	for _, w := range Wires() {
 		f.Add(bytes.Join(Events(w, Cut{Delta: 1}, Thinking("Hm."), Text("x"), Call("c1", "a", "{}")), nil))
 	}
 	f.Add([]byte("data: {\"index\":[1],\"delta\":7}\n\ndata:{\"index\":{},\"choices\":[1,{\"delta\":[]}]}"))
 	f.Fuzz(func(_ *testing.T, stream []byte) {
 		var i issued
-		i.learn(Anthropic, stream)
-		i.learn(OpenAI, stream)
+		for _, w := range Wires() {
+			i.learn(w, stream)
+		}
 	})
 }
 

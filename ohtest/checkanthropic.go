@@ -1,9 +1,6 @@
 package ohtest
 
-import (
-	"encoding/base64"
-	"fmt"
-)
+import "fmt"
 
 // Known fields of the Messages API.
 const (
@@ -22,9 +19,6 @@ type anthropicCheck struct {
 }
 
 func (c *anthropicCheck) run(root map[string]any) {
-	for _, f := range c.rules.Fields {
-		delete(root, f)
-	}
 	c.fields("", root, anthropicFields)
 	if c.str("", root, "model") == "" {
 		c.add("model", "model", "a model is required")
@@ -315,10 +309,7 @@ func (c *anthropicCheck) document(at string, m map[string]any) {
 		if src["media_type"] != "application/pdf" {
 			c.add("document", where, "the media type has to be application/pdf")
 		}
-		data := c.str(where, src, "data")
-		if _, err := base64.StdEncoding.Strict().DecodeString(data); err != nil || data == "" {
-			c.add("document", where, "the data is not base64")
-		}
+		c.base64("document", where, c.str(where, src, "data"))
 	case "text":
 		c.text(where, c.str(where, src, "data"))
 	case "url", "file", "content":
@@ -329,7 +320,7 @@ func (c *anthropicCheck) document(at string, m map[string]any) {
 
 // signature checks that reasoning comes back as it was sent.
 func (c *anthropicCheck) signature(at, sig, thought string) {
-	sent, ok := c.sent.thought(sig)
+	sent, ok := c.sent.thought(Anthropic, sig)
 	switch {
 	case sig == "":
 		c.add("signature", at, "the reasoning carries no signature")

@@ -3,7 +3,6 @@ package ohtest
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Known fields of the Chat Completions API.
@@ -21,9 +20,6 @@ type openaiCheck struct {
 }
 
 func (c *openaiCheck) run(root map[string]any) {
-	for _, f := range c.rules.Fields {
-		delete(root, f)
-	}
 	c.fields("", root, openaiFields)
 	if c.str("", root, "model") == "" {
 		c.add("model", "model", "a model is required")
@@ -33,6 +29,7 @@ func (c *openaiCheck) run(root map[string]any) {
 	if older && newer {
 		c.add("max-tokens", "max_tokens", "max_tokens and max_completion_tokens exclude each other")
 	}
+	c.cacheKey(root)
 	c.streams(root)
 	c.tools(root)
 	c.turns(c.messages(root))
@@ -66,6 +63,9 @@ func (c *openaiCheck) tools(root map[string]any) {
 			continue
 		}
 		checkSchema(&c.report, where+".parameters", schema, true)
+		if fn["strict"] == true {
+			checkStrict(&c.report, where+".parameters", schema, 0)
+		}
 	}
 }
 
@@ -148,27 +148,13 @@ func (c *openaiCheck) call(at string, x any) {
 	c.fields(at+".function", fn, "name arguments")
 	c.callHead(at, c.str(at, m, "id"), c.str(at+".function", fn, "name"))
 	args := c.str(at+".function", fn, "arguments")
-	if !isObject([]byte(args)) {
-		c.add("call-input", at+".function.arguments", "the arguments are not a JSON object")
-		return
-	}
-	for _, v := range inspect([]byte(args)) {
-		c.add(v.Rule, at+".function.arguments", "%s", v.Text)
-	}
+	c.arguments(at+".function.arguments", args)
 }
 
 func (c *openaiCheck) result(where string, m map[string]any) {
 	c.fields(where, m, "role content tool_call_id")
 	id := c.str(where, m, "tool_call_id")
-	switch {
-	case c.answered[id]:
-		c.add("result-duplicate", where, "the call %q has two results", id)
-	case !c.open[id]:
-		c.add("result-orphan", where, "no call %q waits for a result", id)
-	default:
-		c.answered[id] = true
-	}
-	delete(c.open, id)
+	c.checker.result(where, id, c.answered)
 	c.content(where+".content", m["content"], false)
 }
 
@@ -200,27 +186,11 @@ func (c *openaiCheck) contentPart(at string, m map[string]any, images bool) {
 		c.fields(at, m, "type image_url")
 		ref, _ := m["image_url"].(map[string]any)
 		c.fields(at+".image_url", ref, "url detail")
-		c.image(at+".image_url", c.str(at+".image_url", ref, "url"))
+		c.dataURL(at+".image_url", c.str(at+".image_url", ref, "url"))
 	case (kind == "file" || kind == "input_audio") && images:
 	default:
 		c.add("block-type", at, "a part of type %q does not belong here", kind)
 	}
-}
-
-func (c *openaiCheck) image(at, url string) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
-			c.add("image-data", at, "the url is neither a data URL nor one of http")
-		}
-		return
-	}
-	mediaType, data, ok := strings.Cut(rest, ";base64,")
-	if !ok {
-		c.add("image-data", at, "the data URL is not base64")
-		return
-	}
-	checkImage64(&c.report, at, mediaType, data)
 }
 
 // reasoning checks that only reasoning comes back that was sent.
@@ -253,7 +223,7 @@ func (c *openaiCheck) demand(where string, m map[string]any) {
 	for _, x := range calls {
 		call, _ := x.(map[string]any)
 		id, _ := call["id"].(string)
-		sent := c.sent.before(id)
+		sent := c.sent.before(OpenAI, id)
 		if len(sent) > 0 && !slices.ContainsFunc(sent, func(r reasoning) bool { return reasoningKey(m[r.field]) == r.text }) {
 			c.add("reasoning-missing", where, "the reply was sent with %s, which has to come back with its calls", sent[0].field)
 			return

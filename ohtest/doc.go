@@ -22,8 +22,11 @@
 //	ohtest.Fail(io.ErrUnexpectedEOF, ohtest.Text("Par"))                    // the connection is cut
 //	ohtest.Hang(ohtest.Text("Par"))                                         // until the caller gives up
 //
+// A [Server] encodes them for each [Wire] as its vendor does: [Wires] lists them.
+//
 // The fields of [Turn] say more: Cut (sizes of deltas and writes, fixed or
-// random by a seed), After and Delay (hold the answer back). Where the answer
+// random by a seed), After and Delay (hold the answer back), Header (rate limits,
+// any form of Retry-After). Where the answer
 // depends on the question, set a Rule: a function from the request to the turn.
 //
 // # Bytes
@@ -45,15 +48,19 @@
 // services take. [CheckTool] runs a tool in a watched folder and holds it to the
 // contract of [oh.Tool]. A [Violation] names its rule: json, utf8, surrogate,
 // duplicate-key (the body as such); unknown-field, field-type, model,
-// max-tokens, stream, thinking-type, thinking-budget, cache-marks, cache-type
-// (the request); messages-empty, role, role-order, role-last, content-empty,
-// block-type, blank-text (the conversation); call-id, call-duplicate,
-// call-input, call-unanswered, result-orphan, result-duplicate, result-order
-// (calls); signature, thinking-last, reasoning-empty, reasoning-foreign,
-// reasoning-missing (reasoning); image-type, image-data, image-size, document
-// (media); tool-name, tool-duplicate, schema (tools); those that CheckTool
-// lists; and for servers method, content-type, version, auth, and script, which
+// max-tokens, stream, include, not-stored, thinking-type, thinking-budget,
+// cache-marks, cache-type (the request); messages-empty, role, role-order,
+// role-last, content-empty, block-type, blank-text (the conversation); call-id,
+// item-id, call-duplicate, call-input, call-unanswered, result-orphan,
+// result-duplicate, result-order (calls); signature, thinking-last,
+// reasoning-empty, reasoning-foreign, reasoning-missing, reasoning-alone
+// (reasoning); image-type, image-data, image-size, document (media); tool-name,
+// tool-duplicate, tools-missing, schema (tools); those that CheckTool lists; and
+// for servers method, content-type, version, auth, and script, which
 // means that the script has no turn for the request. [Rules] relaxes some of them.
+//
+// Signatures and encrypted reasoning come back unchanged and where they stood,
+// and never on another wire than the one they were sent on.
 //
 // The rules are those of the public services, and stricter where a lenient
 // service would hide a mistake: roles must alternate though services merge

@@ -163,6 +163,17 @@ func (r *report) str(where string, m map[string]any, key string) string {
 	return s
 }
 
+// oneOf checks a member that, if it is there, has to be one of some words.
+func (r *report) oneOf(rule, where string, m map[string]any, key, words string) {
+	v, ok := m[key]
+	if !ok || v == nil {
+		return
+	}
+	if s, _ := v.(string); !slices.Contains(strings.Fields(words), s) {
+		r.add(rule, strings.TrimPrefix(where+"."+key, "."), "%v is none of %s", v, strings.ReplaceAll(words, " ", ", "))
+	}
+}
+
 // whole returns a number as an integer.
 func whole(v any) (int64, bool) {
 	n, ok := v.(json.Number)

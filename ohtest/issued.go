@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"slices"
-	"strings"
+	"encoding/json"
 	"sync"
 )
 
@@ -16,13 +14,33 @@ func seal(thought string) string {
 	return "ohsig_" + hex.EncodeToString(sum[:20])
 }
 
+// encryptedThought returns the encrypted content of reasoning whose summary is
+// given.
+func encryptedThought(summary string) string { return "gAAAAA" + seal("responses "+summary) }
+
 // issued remembers the reasoning that a server sent. The zero value remembers
 // none. It is safe for concurrent use.
 type issued struct {
 	mu         sync.Mutex
-	signatures map[string]string      // guarded by mu; signature → text
-	texts      map[reasoning]bool     // guarded by mu
-	calls      map[string][]reasoning // guarded by mu; call id → what its reply had
+	signatures map[signature]string     // guarded by mu; → text
+	texts      map[reasoning]bool       // guarded by mu
+	calls      map[sentCall][]reasoning // guarded by mu; → what its reply had
+	items      map[string]sentItem      // guarded by mu; by the id of a reasoning item
+	parts      map[string]sentPart      // guarded by mu; by signature, Gemini
+	led        map[string]string        // guarded by mu; item id → id of the reasoning item before it
+	secrets    map[string]Wire          // guarded by mu; what no other wire may see
+}
+
+// signature is one that was sent on a wire.
+type signature struct {
+	wire Wire
+	text string
+}
+
+// sentCall is the id of a call that was sent on a wire.
+type sentCall struct {
+	wire Wire
+	id   string
 }
 
 // anyDetails stands for reasoning_details of any content: clients merge the
@@ -32,11 +50,29 @@ const anyDetails = "(details)"
 // reasoning is what was sent in one field of a reply.
 type reasoning struct{ field, text string }
 
-// thought returns the text that goes with a signature.
-func (i *issued) thought(sig string) (string, bool) {
+// sentItem is a reasoning item of the Responses wire.
+type sentItem struct {
+	encrypted string
+	summary   string // as JSON
+	next      string // what came after it: the kind of an item, and a call's name
+}
+
+// sentPart is a part of the Gemini wire that carried a signature.
+type sentPart struct {
+	call bool
+	name string
+	args string // as canonical JSON
+}
+
+// minSecret is the length in bytes from which a signature cannot stand in a
+// body by chance.
+const minSecret = 16
+
+// thought returns the text that goes with a signature of a wire.
+func (i *issued) thought(w Wire, sig string) (string, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	s, ok := i.signatures[sig]
+	s, ok := i.signatures[signature{w, sig}]
 	return s, ok
 }
 
@@ -49,112 +85,53 @@ func (i *issued) reasoned(field, text string) bool {
 
 // before returns the reasoning of the reply that had a call, one for each
 // field it was sent in.
-func (i *issued) before(call string) []reasoning {
+func (i *issued) before(w Wire, call string) []reasoning {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.calls[call]
+	return i.calls[sentCall{w, call}]
 }
 
-// learn reads the bytes of an answer for the reasoning in it. Bytes that are
-// no events are passed over.
-func (i *issued) learn(w Wire, sent []byte) {
-	var events []map[string]any
-	for _, data := range eventData(sent) {
-		if m, err := decodeObject(data); err == nil {
-			events = append(events, m)
-		}
-	}
+// item returns a reasoning item by its id.
+func (i *issued) item(id string) (sentItem, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.signatures == nil {
-		i.signatures, i.texts, i.calls = map[string]string{}, map[reasoning]bool{}, map[string][]reasoning{}
-	}
-	if w == Anthropic {
-		i.learnAnthropic(events)
-	} else {
-		i.learnOpenAI(events)
-	}
+	s, ok := i.items[id]
+	return s, ok
 }
 
-func (i *issued) learnAnthropic(events []map[string]any) {
-	type block struct{ text, sig string }
-	open := map[string]*block{}
-	for _, e := range events {
-		at := fmt.Sprint(e["index"])
-		if open[at] == nil || e["type"] == "content_block_start" {
-			open[at] = &block{}
-		}
-		b := open[at]
-		for _, key := range []string{"content_block", "delta"} {
-			m, _ := e[key].(map[string]any)
-			text, _ := m["thinking"].(string)
-			sig, _ := m["signature"].(string)
-			b.text += text
-			b.sig += sig
-			if data, ok := m["data"].(string); ok && m["type"] == "redacted_thinking" {
-				i.signatures[data] = ""
-			}
-		}
-		if b.sig != "" {
-			i.signatures[b.sig] = b.text
-		}
-	}
+// leader returns the id of the reasoning item that came before an item, "" when
+// there was none.
+func (i *issued) leader(id string) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.led[id]
 }
 
-func (i *issued) learnOpenAI(events []map[string]any) {
-	var text, other strings.Builder // of reasoning_content and of reasoning
-	details := 0
-	var calls []string
-	for _, e := range events {
-		choices, _ := e["choices"].([]any)
-		for _, x := range choices {
-			choice, _ := x.(map[string]any)
-			delta, _ := choice["delta"].(map[string]any)
-			s, _ := delta["reasoning_content"].(string)
-			text.WriteString(s)
-			s, _ = delta["reasoning"].(string)
-			other.WriteString(s)
-			list, _ := delta["reasoning_details"].([]any)
-			details += len(list)
-			list, _ = delta["tool_calls"].([]any)
-			for _, y := range list {
-				call, _ := y.(map[string]any)
-				if id, _ := call["id"].(string); id != "" {
-					calls = append(calls, id)
-				}
-			}
-		}
-	}
-	all := []reasoning{{"reasoning_content", text.String()}, {"reasoning", other.String()}}
-	if details > 0 {
-		all = append(all, reasoning{"reasoning_details", anyDetails})
-	}
-	all = slices.DeleteFunc(all, func(r reasoning) bool { return r.text == "" })
-	for _, r := range all {
-		i.texts[r] = true
-	}
-	for _, id := range calls {
-		i.calls[id] = all
-	}
+// part returns the part that a signature came with.
+func (i *issued) part(sig string) (sentPart, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	p, ok := i.parts[sig]
+	return p, ok
 }
 
-// eventData returns the data of the events in a stream.
-func eventData(stream []byte) [][]byte {
-	stream = bytes.ReplaceAll(stream, []byte("\r\n"), []byte("\n"))
-	var out [][]byte
-	for event := range bytes.SplitSeq(stream, []byte("\n\n")) {
-		var data []byte
-		for line := range bytes.SplitSeq(event, []byte("\n")) {
-			if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-				if data != nil {
-					data = append(data, '\n')
-				}
-				data = append(data, bytes.TrimPrefix(rest, []byte(" "))...)
-			}
-		}
-		if data != nil {
-			out = append(out, data)
+// foreign looks in a body of a wire for what was sealed for another.
+func (i *issued) foreign(w Wire, body []byte) (other Wire, ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for secret, other := range i.secrets {
+		if other != w && bytes.Contains(body, []byte(secret)) {
+			return other, true
 		}
 	}
-	return out
+	return "", false
+}
+
+// canonical returns a decoded value as JSON that can be compared.
+func canonical(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
 }

@@ -2,6 +2,7 @@ package ohtest
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -13,6 +14,8 @@ type player struct {
 	ctx   context.Context // ends when the client goes
 	done  <-chan struct{} // closed when the server closes
 	begun bool            // the header was written
+	kind  string          // content type of a stream
+	extra http.Header     // goes into the header
 }
 
 // play does the steps until one of them ends the answer, the client goes or the
@@ -28,6 +31,14 @@ func (p *player) play(steps []Step) {
 
 func (p *player) step(s Step) bool {
 	switch s.act {
+	case actHeader:
+		if p.extra == nil {
+			p.extra = http.Header{}
+		}
+		for name, values := range s.header {
+			p.extra[http.CanonicalHeaderKey(name)] = values
+		}
+		return true
 	case actSend:
 		p.begin(http.StatusOK)
 		return p.write(s.data)
@@ -79,9 +90,10 @@ func (p *player) begin(status int) {
 	p.begun = true
 	h := p.w.Header()
 	if h.Get("Content-Type") == "" {
-		h.Set("Content-Type", "text/event-stream; charset=utf-8")
+		h.Set("Content-Type", p.kind)
 	}
 	h.Set("Cache-Control", "no-cache")
+	maps.Copy(h, p.extra)
 	p.w.WriteHeader(status)
 }
 

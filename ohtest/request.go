@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -22,10 +23,12 @@ type Request struct {
 	Body       []byte
 	JSON       map[string]any // the body, numbers as [json.Number]; nil when it is no JSON object
 	Violations []Violation    // what the checks found
+
+	query url.Values // may hold a key
 }
 
 // secretHeaders are not shown.
-var secretHeaders = [...]string{"Authorization", "X-Api-Key", "Api-Key", "Cookie", "Proxy-Authorization"}
+var secretHeaders = [...]string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "X-Amz-Security-Token", "Cookie", "Proxy-Authorization"}
 
 // SafeHeader returns the headers with the values of keys hidden.
 func (r *Request) SafeHeader() http.Header {
@@ -46,13 +49,21 @@ func (r *Request) String() string {
 // Format implements [fmt.Formatter]: no verb prints keys.
 func (r *Request) Format(f fmt.State, _ rune) { fmt.Fprint(f, r.String()) }
 
-// Model returns the model asked for.
+// Model returns the model asked for, which some wires tell in the path.
 func (r *Request) Model() string {
+	switch r.Wire {
+	case Gemini:
+		name, _, _ := strings.Cut(r.Path[strings.LastIndexByte(r.Path, '/')+1:], ":")
+		return name
+	case Bedrock:
+		_, rest, _ := strings.Cut(r.Path, "/model/")
+		return strings.TrimSuffix(rest, bedrockPath)
+	}
 	s, _ := r.JSON["model"].(string)
 	return s
 }
 
-// wireBody is a body of either wire.
+// wireBody is a body of the Anthropic, OpenAI or Ollama wire.
 type wireBody struct {
 	System   wireContent   `json:"system"`
 	Messages []wireMessage `json:"messages"`
@@ -72,13 +83,16 @@ type wireMessage struct {
 	Role             string      `json:"role"`
 	Content          wireContent `json:"content"`
 	ToolCallID       string      `json:"tool_call_id"`
+	ToolName         string      `json:"tool_name"`
+	Thinking         string      `json:"thinking"`
+	Images           []string    `json:"images"`
 	ReasoningContent string      `json:"reasoning_content"`
 	Reasoning        string      `json:"reasoning"`
 	ToolCalls        []struct {
 		ID       string `json:"id"`
 		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
 		} `json:"function"`
 	} `json:"tool_calls"`
 }
@@ -135,6 +149,14 @@ func (r *Request) body() wireBody {
 
 // System returns the system prompt, its blocks joined by newlines.
 func (r *Request) System() string {
+	switch r.Wire {
+	case Responses:
+		return r.responsesSystem()
+	case Gemini:
+		return r.geminiBody().System.content().Text()
+	case Bedrock:
+		return r.bedrockBody().system().Text()
+	}
 	b := r.body()
 	var out []string
 	for _, x := range b.System {
@@ -150,6 +172,14 @@ func (r *Request) System() string {
 
 // Tools returns the tools that the model was told of.
 func (r *Request) Tools() []oh.ToolSpec {
+	switch r.Wire {
+	case Responses:
+		return r.responsesTools()
+	case Gemini:
+		return r.geminiTools()
+	case Bedrock:
+		return r.bedrockTools()
+	}
 	var out []oh.ToolSpec
 	for _, t := range r.body().Tools {
 		spec := oh.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema}
@@ -161,11 +191,22 @@ func (r *Request) Tools() []oh.ToolSpec {
 	return out
 }
 
-// Messages returns the conversation in the words of package oh. On the OpenAI
-// wire, neighbouring tool and user messages are one user message, and a result
-// counts as an error when its text begins with "Error:".
+// Messages returns the conversation in the words of package oh. On wires that
+// have messages or items of their own for results, neighbours that belong to the
+// user are one message, and so are those of the assistant. Where a wire has no
+// mark for it, a result counts as an error when its text begins with "Error:".
+// A call without an id gets one, such as "call-1" for the first.
 func (r *Request) Messages() []oh.Message {
+	switch r.Wire {
+	case Responses:
+		return r.responsesMessages()
+	case Gemini:
+		return r.geminiMessages()
+	case Bedrock:
+		return r.bedrockMessages()
+	}
 	var out []oh.Message
+	ids := &callIDs{}
 	for _, m := range r.body().Messages {
 		msg := oh.Message{Role: oh.Role(m.Role)}
 		switch m.Role {
@@ -174,12 +215,12 @@ func (r *Request) Messages() []oh.Message {
 		case "tool":
 			msg.Role = oh.User
 			content := m.Content.blocks()
-			msg.Content = oh.Blocks{oh.ToolResult{ToolUseID: m.ToolCallID, Content: content,
+			msg.Content = oh.Blocks{oh.ToolResult{ToolUseID: ids.answer(m.ToolCallID, m.ToolName), Content: content,
 				IsError: strings.HasPrefix(content.Text(), "Error:")}}
 		default:
-			msg.Content = m.blocks()
+			msg.Content = ids.give(m.blocks())
 		}
-		if last := len(out) - 1; last >= 0 && r.Wire == OpenAI && msg.Role == oh.User && out[last].Role == oh.User {
+		if last := len(out) - 1; last >= 0 && r.Wire != Anthropic && msg.Role == oh.User && out[last].Role == oh.User {
 			out[last].Content = append(out[last].Content, msg.Content...)
 			continue
 		}
@@ -190,12 +231,20 @@ func (r *Request) Messages() []oh.Message {
 
 func (m wireMessage) blocks() oh.Blocks {
 	var out oh.Blocks
-	if s := m.ReasoningContent + m.Reasoning; s != "" {
+	if s := m.ReasoningContent + m.Reasoning + m.Thinking; s != "" {
 		out = append(out, oh.Thinking{Text: s})
 	}
 	out = append(out, m.Content.blocks()...)
 	for _, c := range m.ToolCalls {
-		out = append(out, oh.ToolUse{ID: c.ID, Name: c.Function.Name, Input: json.RawMessage(c.Function.Arguments)})
+		input := c.Function.Arguments // text on the OpenAI wire
+		var s string
+		if json.Unmarshal(input, &s) == nil {
+			input = json.RawMessage(s)
+		}
+		out = append(out, oh.ToolUse{ID: c.ID, Name: c.Function.Name, Input: input})
+	}
+	for _, data := range m.Images {
+		out = append(out, oh.Image{Data: decode64(data)})
 	}
 	return out
 }

@@ -41,8 +41,8 @@ func TestServerRuleAndLog(t *testing.T) {
 		t.Errorf("%v %s", err, b)
 	}
 	get = newRequest(t.Context(), t, s, OpenAI, "")
-	get.URL.Path = "/v1/responses"
-	if resp, b, err := do(t, get); err != nil || resp.StatusCode != 404 || !strings.Contains(b, "nothing is served at POST /v1/responses") {
+	get.URL.Path = "/v1/embeddings"
+	if resp, b, err := do(t, get); err != nil || resp.StatusCode != 404 || !strings.Contains(b, "nothing is served at POST /v1/embeddings") {
 		t.Errorf("%v %s", err, b)
 	}
 	reqs := s.Requests()

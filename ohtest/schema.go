@@ -186,3 +186,34 @@ func (s *schemaWalk) resolves(ref string) bool {
 	}
 	return true
 }
+
+// checkStrict holds a schema to what OpenAI's strict mode demands: every object
+// is closed and requires all its properties.
+func checkStrict(r *report, where string, schema any, depth int) {
+	m, ok := schema.(map[string]any)
+	if !ok || depth > maxSchemaDepth {
+		return // told by checkSchema
+	}
+	if props, ok := m["properties"].(map[string]any); ok || m["type"] == "object" {
+		if m["additionalProperties"] != false {
+			r.add("schema", where, "strict mode demands additionalProperties false")
+		}
+		required, _ := m["required"].([]any)
+		for _, name := range sortedKeys(props) {
+			if !slices.Contains(required, any(name)) {
+				r.add("schema", where, "strict mode demands that %q is required", name)
+			}
+		}
+	}
+	for _, key := range []string{"properties", "$defs", "definitions"} {
+		named, _ := m[key].(map[string]any)
+		for _, name := range sortedKeys(named) {
+			checkStrict(r, where+"."+key+"."+name, named[name], depth+1)
+		}
+	}
+	list, _ := m["anyOf"].([]any)
+	for i, x := range list {
+		checkStrict(r, fmt.Sprintf("%s.anyOf[%d]", where, i), x, depth+1)
+	}
+	checkStrict(r, where+".items", m["items"], depth+1)
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"slices"
@@ -49,9 +48,9 @@ type Config struct {
 	OnViolation func(Violation)
 }
 
-// Server is a scripted model service on a port of this machine. It speaks the
-// Anthropic wire on paths that end in /messages and the OpenAI wire on those
-// that end in /chat/completions; both take their turns from one script.
+// Server is a scripted model service on a port of this machine. It speaks each
+// [Wire] on its paths; all take their turns from one script. GET /models lists
+// models in the form of the vendor (/api/tags in Ollama's).
 //
 // A request that breaks a rule is recorded and answered with 400 and the error
 // body of the vendor; no turn is used up. So is a request after the end of the
@@ -181,19 +180,13 @@ func (s *Server) Wait(ctx context.Context, n int) error {
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	req := &Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone()}
-	switch {
-	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		req.Wire = OpenAI
-	case strings.HasSuffix(r.URL.Path, "/messages"):
-		req.Wire = Anthropic
-	}
-	p := &player{w: w, ctx: r.Context(), done: s.done}
+	req := &Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), Wire: wireOf(r.URL.Path), query: r.URL.Query()}
+	p := &player{w: w, ctx: r.Context(), done: s.done, kind: streamType(req.Wire)}
 	var err error
 	if req.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)); err != nil {
 		var tooBig *http.MaxBytesError
 		if errors.As(err, &tooBig) {
-			p.play([]Step{Status(http.StatusRequestEntityTooLarge, nil, failure{kind: "request_too_large", text: fmt.Sprintf("the body has more than %d bytes", s.cfg.MaxBody)}.body(req.Wire))})
+			p.play([]Step{Status(http.StatusRequestEntityTooLarge, nil, failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large", text: fmt.Sprintf("the body has more than %d bytes", s.cfg.MaxBody)}.body(req.Wire))})
 		}
 		return // else the client went away
 	}
@@ -213,21 +206,18 @@ func (s *Server) serveOther(p *player, req *Request) {
 	if s.cfg.Watch != nil {
 		s.cfg.Watch(req)
 	}
-	if req.Method == http.MethodGet && strings.HasSuffix(req.Path, "/models") {
-		p.play([]Step{Status(http.StatusOK, nil, modelList(s.cfg.Models))})
-		return
+	if req.Method == http.MethodGet {
+		if body, ok := s.models(req); ok {
+			p.play([]Step{Status(http.StatusOK, nil, body)})
+			return
+		}
 	}
-	f := failure{kind: "not_found_error", text: fmt.Sprintf("nothing is served at %s %s", req.Method, req.Path)}
-	p.play([]Step{Status(http.StatusNotFound, nil, f.body(Anthropic))})
-}
-
-// modelList is a list of models that clients of both vendors can read.
-func modelList(models []string) string {
-	var items []string
-	for _, m := range models {
-		items = append(items, fmt.Sprintf(`{"id":%s,"object":"model","type":"model","display_name":%s,"created":1767225600,"created_at":"2026-01-01T00:00:00Z","owned_by":"ohtest"}`, quote(m), quote(m)))
+	w := Anthropic
+	f := failure{status: http.StatusNotFound, kind: "not_found_error", text: fmt.Sprintf("nothing is served at %s %s", req.Method, req.Path)}
+	if isGoogle(req) {
+		w, f.kind = Gemini, "NOT_FOUND"
 	}
-	return fmt.Sprintf(`{"object":"list","data":[%s],"has_more":false}`, strings.Join(items, ","))
+	p.play([]Step{Status(http.StatusNotFound, nil, f.body(w))})
 }
 
 // answer records and checks a request and returns what to do.
@@ -237,7 +227,7 @@ func (s *Server) answer(req *Request) []Step {
 	}
 	refused := s.door(req)
 	if refused == nil {
-		req.Violations = append(req.Violations, check(req.Wire, req.Body, s.cfg.Rules, &s.sent)...)
+		req.Violations = append(req.Violations, check(req.Wire, req.Model(), req.Body, s.cfg.Rules, &s.sent)...)
 	}
 	s.mu.Lock()
 	s.reqs = append(s.reqs, req)
@@ -297,38 +287,12 @@ func (s *Server) blame(n int, found ...Violation) {
 	}
 }
 
-// door checks what comes before the body. It returns steps for a request that
-// is not let in.
-func (s *Server) door(req *Request) []Step {
-	add := func(rule, format string, args ...any) {
-		req.Violations = append(req.Violations, Violation{rule, "", fmt.Sprintf(format, args...)})
-	}
-	if req.Method != http.MethodPost {
-		add("method", "the method is %s, not POST", req.Method)
-	}
-	if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		add("content-type", "the content type is %q, not application/json", req.Header.Get("Content-Type"))
-	}
-	if req.Wire == Anthropic && req.Header.Get("Anthropic-Version") == "" {
-		add("version", "the header anthropic-version is required")
-	}
-	key := req.Header.Get("X-Api-Key")
-	if bearer, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); ok && (key == "" || req.Wire == OpenAI) {
-		key = bearer
-	}
-	switch {
-	case s.cfg.Key != "" && key != s.cfg.Key:
-		return []Step{Refusal(req.Wire, oh.KindAuth, 0, "")}
-	case key == "" && !s.cfg.Rules.NoAuth:
-		add("auth", "the request carries no key")
-		return []Step{Refusal(req.Wire, oh.KindAuth, 0, "the request carries no key (rule auth)")}
-	}
-	return nil
-}
-
 // steps makes of a turn what is to be done.
 func (s *Server) steps(req *Request, turn Turn) []Step {
 	var steps []Step
+	if turn.Header != nil {
+		steps = append(steps, Header(turn.Header))
+	}
 	if turn.After != nil {
 		steps = append(steps, WaitFor(turn.After))
 	}
@@ -340,7 +304,7 @@ func (s *Server) steps(req *Request, turn Turn) []Step {
 	}
 	options, _ := req.JSON["stream_options"].(map[string]any)
 	enc := encoding{wire: req.Wire, model: req.Model(), id: newID(idPrefix(req.Wire)), usage: options["include_usage"] == true,
-		reasoning: s.cfg.Reasoning, cut: turn.Cut}
+		reasoning: s.cfg.Reasoning, encrypted: includes(req.JSON, encryptedReasoning), cut: turn.Cut}
 	events, open := enc.encode(turn.Parts)
 	switch {
 	case turn.Edit != nil:
@@ -364,15 +328,15 @@ func failSteps(w Wire, turn Turn, events [][]byte) []Step {
 		return append(steps, Drop())
 	}
 	f := failureOf(w, e.Kind)
+	f.after = e.After
 	if e.Err != nil {
 		f.text = e.Err.Error()
 	}
 	if len(events) > 0 {
-		return append(steps, Send(f.event(w)))
+		return append(steps, Send(f.event(w, len(events))))
 	}
-	step := Refusal(w, e.Kind, e.After, f.text)
 	if e.Status != 0 {
-		step.status = e.Status
+		f.status = e.Status
 	}
-	return []Step{step}
+	return []Step{f.refusal(w)}
 }

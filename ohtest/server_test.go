@@ -20,17 +20,41 @@ import (
 	"github.com/openharness/oh"
 )
 
-var paths = map[Wire]string{Anthropic: "/v1/messages", OpenAI: "/api/v1/chat/completions"}
+var paths = map[Wire]string{Anthropic: "/v1/messages", OpenAI: "/api/v1/chat/completions", Responses: "/v1/responses",
+	Gemini: "/v1beta/models/m:streamGenerateContent?alt=sse", Bedrock: "/model/m/converse-stream", Ollama: "/api/chat"}
 
 // body returns a legal body of a wire with the messages.
 func body(w Wire, messages string) string {
-	if w == Anthropic {
+	switch w {
+	case Anthropic:
 		return `{"model":"m","stream":true,"max_tokens":9,"messages":[` + messages + `]}`
+	case Responses:
+		return `{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"input":[` + messages + `]}`
+	case Gemini:
+		return `{"contents":[` + messages + `]}`
+	case Bedrock:
+		return `{"messages":[` + messages + `]}`
+	case Ollama:
+		return `{"model":"m","messages":[` + messages + `]}`
 	}
 	return `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[` + messages + `]}`
 }
 
 const hello = `{"role":"user","content":"Hello"}`
+
+// helloOn is hello in the words of a wire.
+func helloOn(w Wire) string { return saying(w, "Hello") }
+
+// saying is a message of the user on a wire.
+func saying(w Wire, text string) string {
+	switch w {
+	case Gemini:
+		return `{"role":"user","parts":[{"text":` + quote(text) + `}]}`
+	case Bedrock:
+		return `{"role":"user","content":[{"text":` + quote(text) + `}]}`
+	}
+	return `{"role":"user","content":` + quote(text) + `}`
+}
 
 func newRequest(ctx context.Context, t testing.TB, s *Server, w Wire, body string) *http.Request {
 	t.Helper()
@@ -40,8 +64,14 @@ func newRequest(ctx context.Context, t testing.TB, s *Server, w Wire, body strin
 	}
 	req.Header.Set("Content-Type", "application/json; charset=utf-8")
 	req.Header.Set("Anthropic-Version", "2023-06-01")
-	req.Header.Set("X-Api-Key", "s3cret")
-	if w == OpenAI {
+	switch w {
+	case Anthropic:
+		req.Header.Set("X-Api-Key", "s3cret")
+	case Gemini:
+		req.Header.Set("X-Goog-Api-Key", "s3cret")
+	case Bedrock:
+		req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=s3cret/20261201/us-east-1/bedrock/aws4_request, SignedHeaders=host, Signature=00")
+	default:
 		req.Header.Set("Authorization", "Bearer s3cret")
 	}
 	return req
@@ -82,7 +112,7 @@ func listen(t testing.TB, w Wire, stream string) heard {
 	t.Helper()
 	var h heard
 	at := map[string]int{}
-	for _, data := range eventData([]byte(stream)) {
+	for _, data := range eventData(w, []byte(stream)) {
 		if string(data) == "[DONE]" {
 			h.Done = true
 			continue
@@ -307,7 +337,7 @@ func TestServerFailures(t *testing.T) {
 				t.Errorf("%s %s: %v %s %v", w, kind, resp, b, err)
 			}
 			status, b := post(t, s, w, hello)
-			last := eventData([]byte(b))
+			last := eventData(w, []byte(b))
 			if status != 200 || !strings.Contains(b, "partial") || !bytes.Contains(last[len(last)-1], []byte(`"error":{`)) {
 				t.Errorf("%s %s in the stream: %d %s", w, kind, status, b)
 			}
@@ -346,7 +376,7 @@ func TestServerSteps(t *testing.T) {
 	if err != nil || resp.StatusCode != 200 || b != "onetwolate" || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		t.Errorf("sends: %v %q %v", resp, b, err)
 	}
-	if _, b, err = next(); !errors.Is(err, io.ErrUnexpectedEOF) || len(eventData([]byte(b))) != 2 {
+	if _, b, err = next(); !errors.Is(err, io.ErrUnexpectedEOF) || len(eventData(OpenAI, []byte(b))) != 2 {
 		t.Errorf("edit: %q %v", b, err)
 	}
 	if _, _, err = next(); err == nil {

@@ -22,15 +22,19 @@ type Part interface{ part() }
 // Text is a block of text. It may be empty or blank.
 type Text string
 
-// Thinking is a block of reasoning. Providers and servers sign it; it has to
-// come back unchanged.
+// Thinking is a block of reasoning, on the Responses wire a summary of it.
+// Providers and servers sign it; it has to come back unchanged, if it does.
 type Thinking string
 
-// Redacted is a block of encrypted reasoning. The OpenAI wire leaves it out.
+// Redacted is a block of encrypted reasoning, in base64 where the wire demands
+// it. On the Responses wire it is reasoning without a summary, on the Gemini
+// wire a signature without a thought. The OpenAI and Ollama wires leave it out.
 type Redacted string
 
 // ToolCall is a call of a tool. Input is the text of the arguments as it goes
-// over the wire: it may be broken JSON, and "" sends no arguments at all.
+// over the wire: it may be broken JSON, and "" sends no arguments at all. The
+// Gemini and Ollama wires carry no broken JSON: there the call is left out and the
+// reply ends as malformed, or the arguments are empty.
 type ToolCall struct{ ID, Name, Input string }
 
 // Stop is the reason why the reply ended, in the words of [oh.StopReason].
@@ -58,8 +62,8 @@ func (Usage) part()    {}
 func Call(id, name, input string) ToolCall { return ToolCall{ID: id, Name: name, Input: input} }
 
 // Turn is the scripted answer to one request. The zero value is a reply with
-// nothing in it. Chunks is for a [Provider] only; Edit and Steps are for a
-// [Server] only.
+// nothing in it. Chunks is for a [Provider] only; Header, Edit and Steps are for
+// a [Server] only.
 type Turn struct {
 	Parts []Part
 	Cut   Cut
@@ -70,6 +74,10 @@ type Turn struct {
 
 	// Delay holds the answer back for a time.
 	Delay time.Duration
+
+	// Header is added to the header of the answer, whatever the answer is:
+	// rate limits, or a Retry-After in a form of its own. Keys in any case.
+	Header http.Header
 
 	// Err fails the request after the deltas of Parts. A server answers with
 	// the status and error body that its vendor has for the kind of an
@@ -192,6 +200,7 @@ const (
 	actHold
 	actDrop
 	actStatus
+	actHeader
 )
 
 // Send writes b and flushes; with nothing in b it sends the header alone.
@@ -228,6 +237,10 @@ func Drop() Step { return Step{act: actDrop} }
 func Status(code int, header http.Header, body string) Step {
 	return Step{act: actStatus, status: code, header: header, data: []byte(body)}
 }
+
+// Header adds to the header of the answer and wins over what comes after it. It
+// has to come before the step that writes.
+func Header(h http.Header) Step { return Step{act: actHeader, header: h} }
 
 // stopOf returns how the reply of the parts ends.
 func stopOf(parts []Part) oh.StopReason {

@@ -1,8 +1,17 @@
 // Command modelserver serves a scripted model on a port of this machine, to
-// try a harness by hand or from a shell script without a real service. It
-// speaks the Anthropic wire (POST /v1/messages) and the OpenAI wire (POST
-// /v1/chat/completions), and answers a request that the real service would
-// refuse with 400 and the reason.
+// try a harness by hand or from a shell script without a real service, and
+// answers a request that the real service would refuse with 400 and the reason.
+// One script serves all wires; the path of a request tells which:
+//
+//	anthropic  POST .../messages
+//	openai     POST .../chat/completions
+//	responses  POST .../responses
+//	gemini     POST .../models/NAME:streamGenerateContent?alt=sse
+//	bedrock    POST .../model/NAME/converse-stream
+//	ollama     POST .../api/chat
+//
+// GET .../models lists the models in the form of the vendor, .../api/tags in
+// Ollama's. Usage:
 //
 //	modelserver [-addr HOST:PORT] [-log FILE] [-no-auth] [-any-signature] SCRIPT
 //
@@ -52,8 +61,9 @@
 //	             the vendor's answer, or after text an event in the stream; drop
 //	             cuts the connection
 //	retry_after  how long the error asks to wait
-//	status       answer with this HTTP status, with headers (an object of
-//	             strings) and bytes as the body
+//	headers      an object of strings that go into the header of the answer,
+//	             such as rate limits, or a Retry-After in a form of its own
+//	status       answer with this HTTP status, and bytes as the body
 //	bytes        send this as the stream, as it is; then hang or drop if asked
 //	bytes_file   the same from a file of the archive
 //

@@ -176,7 +176,6 @@ func TestBadScripts(t *testing.T) {
 		`{"turns":[{},{"bytes_file":"a"}]}`:    `turn 2: bytes_file: the archive has no file "a"`,
 		`{"turns":[{"text":"a","bytes":"b"}]}`: "turn 1: text, thinking, calls, stop and usage exclude bytes and status",
 		`{"turns":[{"status":99}]}`:            "turn 1: status 99 is not between 200 and 599",
-		`{"turns":[{"headers":{}}]}`:           "turn 1: headers need a status",
 		`{"turns":[{"hang":true,"error":"auth"}]}`:                                          "turn 1: hang and error exclude each other",
 		`{"turns":[{"bytes":"","error":"auth"}]}`:                                           "turn 1: after bytes or a status the only error is drop",
 		`{"turns":[{"error":"odd"}]}`:                                                       `turn 1: error "odd" is none of`,
@@ -233,4 +232,38 @@ func FuzzParseScript(f *testing.F) {
 			s.Turns[i].play()
 		}
 	})
+}
+
+// The same script on each wire; a header of a turn that is no status.
+func TestAllWires(t *testing.T) {
+	url, stop := serve(t, `{"key": "s3cret", "loop": true, "turns": [{"match": "hi", "thinking": "Hm.", "text": "it is sunny", "headers": {"X-Left": "3"}}]}`)
+	const parts = `{"role":"user","parts":[{"text":"hi"}]}`
+	for path, body := range map[string]string{
+		"/v1/messages":         `{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"hi"}]}`,
+		"/v1/chat/completions": `{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}`,
+		"/v1/responses":        `{"model":"m","stream":true,"input":[{"role":"user","content":"hi"}]}`,
+		"/v1beta/models/m:streamGenerateContent?alt=sse": `{"contents":[` + parts + `]}`,
+		"/model/m/converse-stream":                       `{"messages":[{"role":"user","content":[{"text":"hi"}]}]}`,
+		"/api/chat":                                      `{"model":"m","messages":[{"role":"user","content":"hi"}]}`,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer s3cret")
+		req.Header.Set("Anthropic-Version", "2023-06-01")
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != 200 || !strings.Contains(string(answer), "it is sunny") || resp.Header.Get("X-Left") != "3" {
+			t.Errorf("%s: %v %d %s", path, err, resp.StatusCode, answer)
+		}
+	}
+	if code, errs := stop(); code != 0 {
+		t.Errorf("exit %d: %s", code, errs)
+	}
 }

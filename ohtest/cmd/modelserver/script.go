@@ -162,8 +162,6 @@ func (t *turn) check(files map[string]string) error {
 		return errors.New("text, thinking, calls, stop and usage exclude bytes and status")
 	case t.Status != 0 && (t.Status < 200 || t.Status > 599):
 		return fmt.Errorf("status %d is not between 200 and 599", t.Status)
-	case t.Status == 0 && t.Headers != nil:
-		return errors.New("headers need a status")
 	case t.Hang && t.Error != "":
 		return errors.New("hang and error exclude each other")
 	case (t.Bytes != nil || t.Status != 0) && t.Error != "" && t.Error != "drop":
@@ -225,10 +223,16 @@ func (s *script) pick(prompt string) *turn {
 
 // play makes of the turn what a server plays.
 func (t *turn) play() ohtest.Turn {
-	if t.Bytes != nil || t.Status != 0 {
-		return ohtest.Play(t.steps()...)
+	header := http.Header{}
+	for k, v := range t.Headers {
+		header.Set(k, v)
 	}
-	out := ohtest.Turn{Hang: t.Hang, Delay: time.Duration(t.Delay),
+	if t.Bytes != nil || t.Status != 0 {
+		out := ohtest.Play(t.steps()...)
+		out.Header = header
+		return out
+	}
+	out := ohtest.Turn{Hang: t.Hang, Header: header, Delay: time.Duration(t.Delay),
 		Cut: ohtest.Cut{Delta: t.Cut.Delta, Bytes: t.Cut.Bytes, Seed: t.Cut.Seed}}
 	out.Err, _ = t.failure() // checked when it was loaded
 	if t.Thinking != "" {
@@ -265,11 +269,7 @@ func (t *turn) steps() []ohtest.Step {
 	}
 	steps := []ohtest.Step{ohtest.Wait(time.Duration(t.Delay))}
 	if t.Status != 0 {
-		h := http.Header{}
-		for k, v := range t.Headers {
-			h.Set(k, v)
-		}
-		steps = append(steps, ohtest.Status(t.Status, h, body))
+		steps = append(steps, ohtest.Status(t.Status, nil, body))
 	} else {
 		steps = append(steps, ohtest.SendAll(ohtest.Cut{Bytes: t.Cut.Bytes, Seed: t.Cut.Seed}.Writes([]byte(body))...)...)
 	}
