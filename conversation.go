@@ -3,9 +3,9 @@ package oh
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -25,6 +25,7 @@ type Conversation struct {
 	tail  tail
 	ids   map[string]bool   // of calls
 	reads map[string]string // content hash by path
+	seen  map[string]string // what images show, by their key
 	state State
 	queue []Blocks
 	busy  bool
@@ -73,7 +74,7 @@ const InterruptedText = "[interrupted] This call did not finish: the run was sto
 // appends new ones to log. Each call that has no result gets an interrupted
 // one. A nil past begins empty; an error in it ends Open.
 func Open(log Log, past iter.Seq2[Entry, error]) (*Conversation, error) {
-	c := &Conversation{log: log, ids: map[string]bool{}, reads: map[string]string{}}
+	c := &Conversation{log: log, ids: map[string]bool{}, reads: map[string]string{}, seen: map[string]string{}}
 	seen := map[string]bool{}
 	if past != nil {
 		for e, err := range past {
@@ -234,9 +235,8 @@ func (c *Conversation) change(e StateChanged) {
 	if e.Todos != nil {
 		s.Todos = *e.Todos
 	}
-	for path, hash := range e.Read {
-		c.reads[path] = hash
-	}
+	maps.Copy(c.reads, e.Read)
+	maps.Copy(c.seen, e.Images)
 }
 
 // switchMode remembers what plan mode was entered from, whoever entered it.
@@ -366,6 +366,14 @@ func (c *Conversation) ReadHash(path string) (string, bool) {
 // Memo is where codecs keep this conversation's encoded messages.
 func (c *Conversation) Memo() *Memo { return &c.memo }
 
+// Seen returns what an image shows in words, by the SHA-256 of its data in hex.
+func (c *Conversation) Seen(hash string) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	words, ok := c.seen[hash]
+	return words, ok
+}
+
 // Enqueue puts content into the queue: what was typed while a run is going,
 // notices of agents and tasks. A run takes it in between turns, and does not
 // end while something is queued. Safe from any goroutine.
@@ -410,9 +418,9 @@ func (c *Conversation) Begin() (end func(), err error) {
 	}, nil
 }
 
-// Claim returns m with call ids and tool names that are legal on every wire
-// (letters, digits, _ and -, at most 64), the ids not yet used in this
-// conversation. The same history gives the same ids.
+// Claim returns m with call ids (letters, digits, _ and -, at most 64) and tool
+// names (see [LegalName]) that are legal on every wire, the ids not yet used in
+// this conversation. The same history gives the same ids.
 func (c *Conversation) Claim(m Message) Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -420,8 +428,8 @@ func (c *Conversation) Claim(m Message) Message {
 	content := slices.Clone(m.Content)
 	for i, b := range content {
 		if u, ok := b.(ToolUse); ok {
-			u.ID = c.freeID(wireName(u.ID, "call"), taken)
-			u.Name = wireName(u.Name, "unnamed")
+			u.ID = c.freeID(legalID(u.ID), taken)
+			u.Name = LegalName(u.Name)
 			taken[u.ID] = true
 			content[i] = u
 		}
@@ -434,20 +442,7 @@ func (c *Conversation) freeID(id string, taken map[string]bool) string {
 	free := id
 	for n := 2; c.ids[free] || taken[free]; n++ {
 		suffix := "_" + strconv.Itoa(n)
-		free = id[:min(len(id), 64-len(suffix))] + suffix
+		free = id[:min(len(id), maxName-len(suffix))] + suffix
 	}
 	return free
-}
-
-func wireName(s, empty string) string {
-	if s == "" {
-		return empty
-	}
-	s = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, s)
-	return s[:min(len(s), 64)]
 }

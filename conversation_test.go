@@ -115,7 +115,7 @@ func TestClaimMakesIDsUnique(t *testing.T) {
 		}
 		_ = c.Append(NewEntry(MessageDone{Message: m}))
 	}
-	want := []string{"dup bad_name_", "dup_2 t", "call t", "dup_3 bad_name_", "dup_4 t", "call_2 t", "dup_5 bad_name_", "dup_6 t", "call_3 t"}
+	want := []string{"dup bad_name__12ad77e9", "dup_2 t", "call t", "dup_3 bad_name__12ad77e9", "dup_4 t", "call_2 t", "dup_5 bad_name__12ad77e9", "dup_6 t", "call_3 t"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("ids (-want +got):\n%s", d)
 	}

@@ -28,6 +28,7 @@ type Error struct {
 	Status int           // HTTP status, 0 when there was none
 	Code   string        // the service's own code, if any
 	After  time.Duration // how long the service asks to wait; 0 when it did not say
+	Usage  Usage         // what the request used all the same, as far as the service told
 	Err    error         // the service's words or the underlying error
 }
 

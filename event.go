@@ -183,7 +183,8 @@ const (
 )
 
 // SideUsage counts a request outside the conversation proper: a title, a
-// compaction, a hook, a sub-agent.
+// compaction, a hook, a sub-agent, an image that was described, a reply that was
+// empty or broke off.
 type SideUsage struct {
 	For     string  `json:"for"`
 	Profile string  `json:"profile,omitempty"`
@@ -231,18 +232,21 @@ const (
 	ReasonRefusal    Reason = "refusal"     // the model declined
 	ReasonBlocked    Reason = "blocked"     // a hook dropped the prompt or stopped the run
 	ReasonBudget     Reason = "budget"
+	ReasonNoOutput   Reason = "no_structured_output" // the model did not give the answer the form that was asked for
 )
 
-// RunDone is the last event of every run. Usage is the sum over the run, Turns
-// the number of requests answered, Text a sentence for people when the reason
-// is not end.
+// RunDone is the last event of every run. Usage is the sum over the run, side
+// requests and attempts that came to nothing included, Turns the number of
+// requests answered, Text a sentence for people when the reason is not end.
+// Output is the answer as JSON, where one of a certain form was asked for.
 type RunDone struct {
-	Reason   Reason        `json:"reason"`
-	Text     string        `json:"text,omitempty"`
-	Usage    Usage         `json:"usage"`
-	Turns    int           `json:"turns"`
-	Duration time.Duration `json:"duration_ns"`
-	API      time.Duration `json:"api_duration_ns"` // of it, spent waiting for the model
+	Reason   Reason          `json:"reason"`
+	Text     string          `json:"text,omitempty"`
+	Output   json.RawMessage `json:"structured_output,omitempty"`
+	Usage    Usage           `json:"usage"`
+	Turns    int             `json:"turns"`
+	Duration time.Duration   `json:"duration_ns"`
+	API      time.Duration   `json:"api_duration_ns"` // of it, spent waiting for the model
 }
 
 // SessionStarted is the first entry of a log. Parent and ParentMessage are set
@@ -258,7 +262,8 @@ type SessionStarted struct {
 
 // StateChanged changes the conversation's state. Only the fields that are set
 // (not zero) change anything; Todos replaces the list when not nil; Read adds
-// content hashes of files that the model has seen, by absolute path. A change to
+// content hashes of files that the model has seen, by absolute path; Images adds
+// what images show, in words, by the SHA-256 of their data in hex. A change to
 // plan mode remembers the mode that was; Before names another one, for a
 // conversation that begins where a different one was.
 type StateChanged struct {
@@ -272,12 +277,13 @@ type StateChanged struct {
 	System  string            `json:"system,omitempty"`
 	Todos   *[]Todo           `json:"todos,omitempty"`
 	Read    map[string]string `json:"read,omitempty"`
+	Images  map[string]string `json:"images,omitempty"`
 }
 
 // IsZero reports whether nothing is changed.
 func (s StateChanged) IsZero() bool {
 	return s.Mode == "" && s.Before == "" && s.Profile == "" && s.Model == "" && s.Effort == "" && s.Dir == "" && s.Title == "" &&
-		s.System == "" && s.Todos == nil && len(s.Read) == 0
+		s.System == "" && s.Todos == nil && len(s.Read) == 0 && len(s.Images) == 0
 }
 
 // CommandOutput is what a slash command printed.

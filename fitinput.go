@@ -61,6 +61,9 @@ func (f *fitter) object(s *jsonschema.Schema, obj map[string]any, path string) {
 	}
 	for _, name := range fieldNames(s) {
 		prop := s.Properties[name]
+		if prop == nil {
+			continue // a schema of null, which says nothing
+		}
 		v, ok := obj[name]
 		required := slices.Contains(s.Required, name)
 		if ok && v == nil && !required {
@@ -68,7 +71,7 @@ func (f *fitter) object(s *jsonschema.Schema, obj map[string]any, path string) {
 			ok = false
 		}
 		if !ok {
-			if prop.Default != nil {
+			if len(prop.Default) > 0 && string(prop.Default) != "null" {
 				obj[name] = json.RawMessage(prop.Default)
 			} else if required {
 				f.wrong(prefix+name, "is required")

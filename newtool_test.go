@@ -105,6 +105,26 @@ func TestFitInputWithSchemaFromJSON(t *testing.T) {
 	}
 }
 
+// A default of null means that the field may be left out, not that null is
+// sent, whatever the model writes.
+func TestFitInputSendsNoNull(t *testing.T) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal([]byte(`{"type":"object","properties":{"a":{"type":"string","default":null},"b":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null},
+		"c":{"type":"object","properties":{"d":{"type":"string","default":null}}},"e":null,"n":{"type":["string","null"]}},"required":["n"]}`), &s); err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		`{"n":"x"}`:                              `{"n":"x"}`,
+		`{"a":null,"b":null,"n":null,"e":1}`:     `{"e":1,"n":null}`,
+		`{"a":"x","b":2,"c":{"d":null},"n":"y"}`: `{"a":"x","b":2,"c":{},"n":"y"}`,
+	} {
+		got, _, err := FitInput(&s, []byte(in))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v, want %s", in, got, err, want)
+		}
+	}
+}
+
 func equalJSON(a, b string) bool {
 	var x, y any
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && cmp.Equal(x, y)

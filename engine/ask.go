@@ -17,6 +17,7 @@ func (r *run) ask() (oh.Message, error) {
 	if err := r.compact("auto"); err != nil {
 		return oh.Message{}, err
 	}
+	r.overloads = 0
 	for try := 1; ; try++ {
 		msg, shown, err := r.attempt()
 		if err == nil {
@@ -38,7 +39,14 @@ func (r *run) ask() (oh.Message, error) {
 			continue
 		}
 		wait, again := r.cfg.Retry.next(try, err)
-		if !again {
+		turned, fault := r.relieve(try, again, err, shown != "")
+		switch {
+		case fault != nil:
+			return oh.Message{}, fault
+		case turned:
+			try = 0
+			continue
+		case !again:
 			return oh.Message{}, r.cfg.Retry.gaveUp(err)
 		}
 		r.emitRetry(try, wait, err, shown != "")
@@ -49,7 +57,7 @@ func (r *run) ask() (oh.Message, error) {
 }
 
 func (r *run) emitRetry(try int, wait time.Duration, err error, discard bool) {
-	ev := oh.Retrying{Attempt: try + 1, Of: r.cfg.Retry.Tries, After: wait, Reason: err.Error(), Discard: discard}
+	ev := oh.Retrying{Attempt: try + 1, Of: max(r.cfg.Retry.Tries, try+1), After: wait, Reason: err.Error(), Discard: discard}
 	if e, ok := errors.AsType[*oh.Error](err); ok {
 		ev.Kind, ev.Status = e.Kind, e.Status
 	}
@@ -94,6 +102,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // yielded.
 func (r *run) attempt() (msg oh.Message, shown string, err error) {
 	st := r.conv.State()
+	st.Model = r.asked()
 	req := &oh.Request{
 		Profile:   st.Profile,
 		Model:     st.Model,
@@ -105,21 +114,31 @@ func (r *run) attempt() (msg oh.Message, shown string, err error) {
 		Session:   st.Session,
 		Memo:      r.conv.Memo(),
 	}
+	if r.cfg.Fit != nil {
+		if err := r.cfg.Fit(r.ctx, req, r.aside); err != nil {
+			return oh.Message{}, "", err
+		}
+	}
 	began := time.Now()
 	defer func() { r.api += time.Since(began) }()
 	var text strings.Builder
 	complete := false
+	r.deltas = false
 	for chunk, err := range r.cfg.Provider.Stream(r.ctx, req) {
 		if err != nil {
-			return oh.Message{}, text.String(), err
+			return oh.Message{}, text.String(), r.lost(req, err)
 		}
 		switch chunk := chunk.(type) {
 		case oh.MessageDone:
 			msg, complete = chunk.Message, true
 		case oh.TextDelta:
 			text.WriteString(chunk.Text)
+			r.deltas = true
+			r.emit(chunk)
+		case oh.RateLimit:
 			r.emit(chunk)
 		default:
+			r.deltas = true
 			r.emit(chunk)
 		}
 		if r.broken {
@@ -163,7 +182,7 @@ func (r *run) keepShown(text string) error {
 		return nil
 	}
 	return r.record(oh.MessageDone{Message: oh.Message{
-		ID: "msg_" + oh.NewID(), Role: oh.Assistant, Model: r.conv.State().Model,
+		ID: "msg_" + oh.NewID(), Role: oh.Assistant, Model: r.asked(),
 		Content: oh.Blocks{oh.Text{Text: text}}, Stop: oh.StopCancelled,
 	}})
 }
@@ -202,12 +221,33 @@ func (r *run) compact(trigger string) error {
 
 // progress passes on what a compactor reports.
 func (r *run) progress(ev oh.Event) {
-	if u, ok := ev.(oh.SideUsage); ok {
-		r.usage = r.usage.Add(u.Usage)
-		if err := r.record(u); err != nil {
-			r.emit(oh.ErrorEvent{Message: err.Error()})
-		}
-		return
+	if err := r.aside(ev); err != nil {
+		r.emit(oh.ErrorEvent{Message: err.Error()})
+	}
+}
+
+// aside takes an event of what is done beside the conversation.
+func (r *run) aside(ev oh.Event) error {
+	switch ev := ev.(type) {
+	case oh.SideUsage:
+		r.usage = r.usage.Add(ev.Usage)
+		return r.record(ev)
+	case oh.StateChanged, oh.Notice:
+		return r.record(ev)
 	}
 	r.emit(ev)
+	return nil
+}
+
+// lost counts what a failed attempt used, where the service told it. It
+// returns the attempt's error, or that of the log.
+func (r *run) lost(req *oh.Request, err error) error {
+	e, ok := errors.AsType[*oh.Error](err)
+	if !ok || e.Usage == (oh.Usage{}) {
+		return err
+	}
+	if fault := r.aside(oh.SideUsage{For: "failed_attempt", Profile: req.Profile, Model: req.Model, Usage: e.Usage}); fault != nil {
+		return fault
+	}
+	return err
 }

@@ -180,6 +180,7 @@ func (b *batch) finish(j *job, done oh.ToolDone) error {
 func (b *batch) shown(j *job, done oh.ToolDone) error {
 	b.begun[done.ID] = true
 	b.results = append(b.results, done)
+	b.run.noteOutput(done)
 	if j.halted != "" {
 		b.halt = j.halted
 	}
@@ -240,6 +241,9 @@ func (b *batch) exec(jobs []*job) error {
 			} else if done, ok := x.event.(oh.ToolDone); ok {
 				note(b.shown(x.job, done))
 			} else {
+				if u, ok := x.event.(oh.SideUsage); ok {
+					r.usage = r.usage.Add(u.Usage)
+				}
 				r.emit(x.event)
 				note(r.moved(x.event))
 			}

@@ -56,12 +56,13 @@ func (r *run) ready(call oh.ToolUse) (*job, *refused, error) {
 		}
 		j.call = call
 	}
-	tool, ok := r.tools[call.Name]
+	tool, ok := r.tools[oh.LegalName(call.Name)]
 	if !ok {
 		names := strings.Join(slices.Sorted(maps.Keys(r.tools)), ", ")
 		return j, refuse(oh.CauseUnknownTool, fill(wordUnknown, "name", call.Name, "tools", names)), nil
 	}
-	j.tool = tool
+	call.Name = oh.ToolName(tool) // from here on, also for the tool itself
+	j.call, j.tool = call, tool
 	if ref, err := r.prepare(j); ref != nil || err != nil {
 		return j, ref, err
 	}

@@ -43,6 +43,21 @@ type Config struct {
 	// the run with reason budget and its text.
 	Budget func(oh.State) error
 
+	// Fallback are further models of the same profile, in the order in which
+	// they are asked when one before them is overloaded: after three such errors
+	// in a row, or when no try is left. The next run begins with the first model
+	// again.
+	Fallback []string
+
+	// Fit may change a request before it is made, for the model it goes to. What
+	// it changes of a message gets an id of its own, and is the same each time.
+	// record takes [oh.SideUsage] and [oh.StateChanged] for the log, and other
+	// events for watchers. An error ends the run.
+	Fit func(ctx context.Context, req *oh.Request, record func(oh.Event) error) error
+
+	// Answer, when set, asks for an answer that is the input of a tool.
+	Answer *Answer
+
 	Limits    oh.Limits
 	MaxTurns  int           // requests per run; 0 is 200
 	MaxTokens int           // output limit per reply; 0 leaves it to the codec
@@ -50,6 +65,18 @@ type Config struct {
 	Grace     time.Duration // how long tools may take to end after a cancel; 0 is 3 s
 	Agent     string        // id of the sub-agent this engine runs, "" for the main conversation
 	Depth     int
+}
+
+// Answer asks for an answer in a certain form: the model has to call a declared
+// tool with it. A call that succeeds ends the run with reason end; the member
+// structured_output of the result's Meta is the answer. A model that ends
+// without one is reminded, and one that calls in vain may try again, within
+// these bounds; then the run ends with reason no_structured_output.
+type Answer struct {
+	Tool    string
+	Remind  string // what a model is told that ended without calling the tool
+	Reminds int    // 0 is 2
+	Retries int    // calls after one that failed; 0 is 3
 }
 
 // CallTool is the name of the declared tool that stands for all deferred ones:
@@ -100,6 +127,7 @@ func New(cfg Config) (*Engine, error) {
 		cfg.Grace = 3 * time.Second
 	}
 	cfg.Retry = cfg.Retry.withDefaults()
+	cfg.Answer = cfg.Answer.withDefaults()
 	cfg.Limits = cfg.Limits.WithDefaults()
 	return &Engine{cfg: cfg}, nil
 }

@@ -30,6 +30,7 @@ type run struct {
 
 	tools map[string]oh.Tool
 	specs []oh.ToolSpec
+	twins map[string]bool // names of tools that were left out and told so
 	guard guard
 
 	start    time.Time
@@ -41,6 +42,12 @@ type run struct {
 	empties  int
 	stopHook bool // a stop hook made this run go on
 	reactive bool // a compaction for a request that was too long has been tried
+
+	fallback  int    // how many models of Config.Fallback were turned to or passed over
+	deltas    bool   // something of the reply that failed was shown
+	overloads int    // of the model that is asked, in a row
+	model     string // the one of them that is asked; "" is the conversation's
+	output    output
 }
 
 // end says how a run ended. The zero end means: go on.
@@ -66,8 +73,12 @@ func (r *run) do(prompt []oh.Block) {
 	if err := r.conv.Sync(); err != nil && e.err == nil {
 		e = failed(err)
 	}
-	r.emit(oh.RunDone{Reason: e.reason, Text: e.text, Usage: r.usage, Turns: r.turns,
-		Duration: time.Since(r.start), API: r.api})
+	done := oh.RunDone{Reason: e.reason, Text: e.text, Usage: r.usage, Turns: r.turns,
+		Duration: time.Since(r.start), API: r.api}
+	if e.reason == oh.ReasonEnd {
+		done.Output = r.output.value
+	}
+	r.emit(done)
 	if e.err != nil && !r.broken {
 		r.yield(nil, e.err)
 	}
@@ -112,6 +123,9 @@ func (r *run) record(ev oh.Event) error {
 	return nil
 }
 
+// loadTools asks for the tools. A tool is declared under a name that every wire
+// takes (see [oh.LegalName]) and is found by it; gates, hooks and events show
+// the tool's own. Of tools that share a name the first wins.
 func (r *run) loadTools() {
 	r.tools, r.specs = map[string]oh.Tool{}, nil
 	add := func(list func() []oh.Tool, declare bool) {
@@ -119,18 +133,45 @@ func (r *run) loadTools() {
 			return
 		}
 		for _, t := range list() {
-			name := oh.ToolName(t)
-			if _, dup := r.tools[name]; dup {
-				continue // the first one wins: the model sees one tool of a name
+			name := oh.LegalName(oh.ToolName(t))
+			if first, dup := r.tools[name]; dup {
+				r.warnTwin(first, t)
+				continue
 			}
 			r.tools[name] = t
 			if declare {
-				r.specs = append(r.specs, t.Spec())
+				spec := t.Spec()
+				spec.Name = name
+				r.specs = append(r.specs, spec)
 			}
 		}
 	}
 	add(r.cfg.Tools, true)
 	add(r.cfg.Deferred, false)
+}
+
+// warnTwin says, once in a run, that a tool cannot be offered.
+func (r *run) warnTwin(first, second oh.Tool) {
+	name := oh.ToolName(second)
+	if r.twins[name] {
+		return
+	}
+	if r.twins == nil {
+		r.twins = map[string]bool{}
+	}
+	r.twins[name] = true
+	r.emit(oh.Notice{Level: oh.Warning, Text: fmt.Sprintf(
+		"Two tools have the name %q for the model; the second (%q) is left out. Rename it or switch one of them off.",
+		oh.LegalName(oh.ToolName(first)), name)})
+}
+
+// ownName is the name that a called tool gave itself, or the name of the call
+// when there is no such tool.
+func (r *run) ownName(call oh.ToolUse) string {
+	if t, ok := r.tools[oh.LegalName(call.Name)]; ok {
+		return oh.ToolName(t)
+	}
+	return call.Name
 }
 
 // accept puts the prompt into the conversation.
@@ -197,6 +238,9 @@ func (r *run) settle() end {
 	if r.turns == 0 {
 		return end{reason: oh.ReasonEnd}
 	}
+	if e, again := r.remind(); again {
+		return e
+	}
 	event := oh.HookStop
 	if r.cfg.Agent != "" {
 		event = oh.HookSubagentStop
@@ -208,7 +252,7 @@ func (r *run) settle() end {
 	case res.Halt || !res.Block:
 		return end{reason: oh.ReasonEnd}
 	}
-	r.stopHook = true
+	r.stopHook, r.output.value = true, nil
 	return r.say(oh.FromHook, oh.Blocks{oh.Text{Text: orElse(res.Reason, "A stop hook asks you to go on."), Context: true}})
 }
 
@@ -245,7 +289,7 @@ func (r *run) answer(msg oh.Message) end {
 		return refusal
 	case len(calls) > 0:
 		r.cuts, r.pauses = 0, 0
-		return r.runCalls(calls)
+		return r.answered(r.runCalls(calls))
 	case msg.Stop == oh.StopPause:
 		if r.pauses++; r.pauses > maxPauses {
 			return end{reason: oh.ReasonMaxTokens, text: fmt.Sprintf("The service paused the reply %d times in a row.", r.pauses)}
@@ -311,7 +355,7 @@ func (r *run) full(calls []oh.ToolUse) end {
 // refuseAll answers calls without running them.
 func (r *run) refuseAll(calls []oh.ToolUse, cause oh.Cause, text string) error {
 	for _, call := range calls {
-		if err := r.record(oh.ToolDone{ID: call.ID, Tool: call.Name, IsError: true, Cause: cause,
+		if err := r.record(oh.ToolDone{ID: call.ID, Tool: r.ownName(call), IsError: true, Cause: cause,
 			Content: oh.Blocks{oh.Text{Text: text}}}); err != nil {
 			return err
 		}
