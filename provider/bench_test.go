@@ -17,6 +17,18 @@ const deltas = 20_000
 // longStream is a reply of many deltas in the usual form of a wire.
 func longStream(wire string) string {
 	var s strings.Builder
+	if wire == "bedrock" {
+		return bedrockLong()
+	}
+	if wire == "ollama" {
+		return ollamaLong()
+	}
+	if wire == "gemini" {
+		return geminiLong()
+	}
+	if wire == "responses" {
+		return responsesLong()
+	}
 	if wire == "anthropic" {
 		s.WriteString(anthropicEvents(`{"type":"message_start","message":{"model":"m"}}`, `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`))
 		for i := range deltas {

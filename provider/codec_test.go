@@ -20,17 +20,21 @@ import (
 	"github.com/openharness/oh/ohtest"
 	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/anthropic"
+	"github.com/openharness/oh/provider/bedrock"
+	"github.com/openharness/oh/provider/gemini"
+	"github.com/openharness/oh/provider/ollama"
 	"github.com/openharness/oh/provider/openai"
+	"github.com/openharness/oh/provider/responses"
 )
 
 var update = flag.Bool("update", false, "write what the codecs do into the archives under testdata")
 
 // wires are the codecs under test.
-var wires = map[string]func(provider.Config) oh.Provider{"anthropic": anthropic.New, "openai": openai.New}
+var wires = map[string]func(provider.Config) oh.Provider{"ollama": ollama.New, "bedrock": bedrock.New, "responses": responses.New, "gemini": gemini.New, "anthropic": anthropic.New, "openai": openai.New}
 
 // TestCodec runs the archives under testdata. Each holds what goes in:
-// request.json (an oh.Request), traits.json (optional) and answer (the bytes
-// of the service); and what comes out: wire.json (the request body), and
+// request.json (an oh.Request), traits.json and host (optional) and answer (the
+// bytes of the service, see framed); and what comes out: wire.json (the request body), and
 // events (the chunks, one a line, then "error: " and its text, if any).
 func TestCodec(t *testing.T) {
 	for wire, make := range wires {
@@ -67,9 +71,11 @@ func runArchive(t *testing.T, file string, make func(provider.Config) oh.Provide
 		}
 		cfg.Traits = func(string) provider.Traits { return traits }
 	}
-	sent, events := converse(t, make, cfg, &req, in["answer"])
-	if cfg.Traits == nil { // traits are for services with rules of their own
-		for _, bad := range ohtest.Check(ohtest.Wire(filepath.Base(filepath.Dir(file))), sent, ohtest.Rules{}) {
+	cfg.Host = provider.Host(strings.TrimSpace(string(in["host"])))
+	wire := filepath.Base(filepath.Dir(file))
+	sent, events := converse(t, make, cfg, &req, framed(wire, cfg.Host, in["answer"]))
+	if cfg.Traits == nil && cfg.Host == "" { // traits are for services with rules of their own
+		for _, bad := range ohtest.Check(ohtest.Wire(wire), sent, ohtest.Rules{}) {
 			t.Errorf("the service would refuse the request: %v", bad)
 		}
 	}

@@ -8,7 +8,6 @@
 package provider
 
 import (
-	"net"
 	"net/http"
 	"time"
 )
@@ -56,7 +55,7 @@ type Config struct {
 	// limit. There is no limit on the whole of a stream.
 	Idle time.Duration
 
-	// Traits tells what a model is like; nil means [DefaultTraits]. It must be
+	// Traits tells what a model is like; nil means the zero [Traits]. It must be
 	// safe for concurrent use and give the same answer for the same model.
 	Traits func(model string) Traits
 }
@@ -74,29 +73,7 @@ const (
 // Model returns the traits of a model.
 func (c *Config) Model(model string) Traits {
 	if c.Traits == nil {
-		return DefaultTraits(model)
+		return Traits{}
 	}
 	return c.Traits(model)
-}
-
-// NewClient returns a client made for streams: proxies of the environment, HTTP/2,
-// connections kept, limits on connecting but none on answering. Profiles may
-// share one.
-func NewClient() *http.Client {
-	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Client{Transport: &http.Transport{
-		Proxy:                  environment(),
-		OnProxyConnectResponse: connected,
-		DialContext:            dialer.DialContext,
-		ForceAttemptHTTP2:      true,
-		TLSHandshakeTimeout:    20 * time.Second,
-		ExpectContinueTimeout:  time.Second,
-		MaxIdleConns:           16,
-		MaxIdleConnsPerHost:    8,
-		IdleConnTimeout:        90 * time.Second,
-		DisableCompression:     true, // a compressed stream may arrive in lumps
-		// A connection that died while the machine slept is found by a ping,
-		// not by the idle limit of a stream.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
-	}}
 }

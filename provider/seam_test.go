@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,6 +15,18 @@ import (
 // pieces returns the events of a reply: thinking, text and the arguments of
 // two calls at a time, each piece a raw JSON string.
 func pieces(wire string, thinking, said, first, second []string) string {
+	if wire == "bedrock" {
+		return bedrockPieces(thinking, said, first, second)
+	}
+	if wire == "ollama" {
+		return ollamaPieces(thinking, said, first, second)
+	}
+	if wire == "gemini" {
+		return geminiPieces(thinking, said, first, second)
+	}
+	if wire == "responses" {
+		return responsesPieces(thinking, said, first, second)
+	}
 	if wire == "openai" {
 		var all []string
 		for _, s := range thinking {
@@ -84,6 +97,19 @@ func TestCharacterCutInTwo(t *testing.T) {
 		}
 		if d := cmp.Diff(want, have); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
+		}
+	})
+}
+
+// A stream that comes one byte at a time says the same.
+func TestOneByteAtATime(t *testing.T) {
+	each(t, func(t *testing.T, v voice) {
+		for _, form := range []string{v.full, strings.ReplaceAll(v.full, "\n", "\r\n")} {
+			if v.wire == "bedrock" && form != v.full {
+				continue // no lines
+			}
+			p := served(v, func(*http.Request) io.Reader { return iotest.OneByteReader(strings.NewReader(form)) })
+			checkFull(t, v, listen(t, p.Stream(t.Context(), hello())))
 		}
 	})
 }

@@ -1,7 +1,5 @@
 package provider
 
-import "strings"
-
 // Thinking is how a model is asked for more or less reasoning.
 type Thinking int
 
@@ -12,13 +10,40 @@ const (
 	ThinkEffort          // a word (Anthropic: adaptive thinking with output_config.effort; Chat: reasoning_effort)
 )
 
+// The forms of call ids.
+const (
+	AnyID  = ""       // letters, digits, "_" and "-", at most 64
+	NineID = "alnum9" // exactly nine letters and digits (Mistral)
+)
+
+// The dialects of tool schemas.
+const (
+	PlainSchema  = ""       // JSON Schema
+	GeminiSchema = "gemini" // the subset of OpenAPI that Gemini's parameters take
+	FlatSchema   = "flat"   // JSON Schema without $ref and $defs
+)
+
+// OmitEffort as [Traits.ToolEffort] leaves the effort out beside tools.
+const OmitEffort = "omit"
+
 // Traits is what a codec must know of a model. The zero value suits a plain
 // model that takes text and images.
 type Traits struct {
+	// Name is the id to send; empty: the one of the request. The origin of what
+	// goes back (see [oh.Origin]) is that of the request's in any case.
+	Name string
+
+	// Betas are sent as anthropic-beta on the Anthropic wire.
+	Betas []string
+
 	// MaxOutput is the output limit in tokens that is sent when the request has
 	// none. 0: the wire's default ([MaxOutput] where a limit must be sent,
 	// otherwise none).
 	MaxOutput int
+
+	// Window is the context window in tokens that is asked for where a service
+	// has to be told (Ollama's num_ctx). 0: the service's own.
+	Window int
 
 	// Thinking is how the effort is sent; Budgets gives tokens for each effort
 	// (missing ones are built in), Efforts the wire's word for each effort
@@ -26,6 +51,12 @@ type Traits struct {
 	Thinking Thinking
 	Budgets  map[string]int
 	Efforts  map[string]string
+
+	// ToolEffort is what the Chat wire sends for the effort when the request has
+	// tools, whether or not an effort was asked for: [OmitEffort] for models that
+	// refuse one beside tools, a word for models that want that one. Empty: what
+	// was asked.
+	ToolEffort string
 
 	// TokenField names the output limit on the Chat wire: max_tokens (also when
 	// empty) or max_completion_tokens.
@@ -52,6 +83,30 @@ type Traits struct {
 
 	// NoUsageOption leaves stream_options out (services that refuse it).
 	NoUsageOption bool
+
+	// NoTools: the model takes no tools. They are left out of the request and
+	// earlier calls and results go as text.
+	NoTools bool
+
+	// CallIDs is the form of call ids that the service takes: [AnyID] or
+	// [NineID].
+	CallIDs string
+
+	// Schema is the dialect of the tools' schemas: [PlainSchema], [GeminiSchema]
+	// or [FlatSchema].
+	Schema string
+
+	// Levels: on the Gemini wire the effort goes as a thinkingLevel word (see
+	// Efforts) and not as a thinkingBudget.
+	Levels bool
+
+	// ResponseImages: on the Gemini wire function responses may hold images.
+	// Without it they follow as parts of their own.
+	ResponseImages bool
+
+	// SignedCalls: the service refuses calls of the current turn that have no
+	// signature, so those of other origins need a stand-in.
+	SignedCalls bool
 
 	// CacheKey sends the session as prompt_cache_key on the Chat wire.
 	CacheKey bool
@@ -85,6 +140,17 @@ func (t *Traits) Budget(effort string) int {
 	return 0
 }
 
+// ChatEffort is Effort for the Chat wire, where tools may forbid it.
+func (t *Traits) ChatEffort(effort string, tools bool) string {
+	switch {
+	case !tools || t.ToolEffort == "":
+		return t.Effort(effort)
+	case t.ToolEffort == OmitEffort:
+		return ""
+	}
+	return t.ToolEffort
+}
+
 // Effort returns the wire's word for an effort, "" when nothing is to be sent.
 func (t *Traits) Effort(effort string) string {
 	if t.Thinking != ThinkEffort {
@@ -94,74 +160,4 @@ func (t *Traits) Effort(effort string) string {
 		return word
 	}
 	return effort
-}
-
-// DefaultTraits guesses the traits of a model from its name, in the forms that
-// vendors and gateways use ("vendor/name", "name:tag"). An unknown name gives
-// the zero value.
-func DefaultTraits(model string) Traits {
-	name := strings.ToLower(model)
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
-	}
-	if i := strings.Index(name, "claude-"); i >= 0 {
-		return claudeTraits(name[i+len("claude-"):])
-	}
-	switch {
-	case strings.HasPrefix(name, "gpt-5"):
-		return openaiTraits(len(name) > 6 && name[5] == '.' && name[6] >= '2')
-	case strings.HasPrefix(name, "o1-mini"), strings.HasPrefix(name, "o1-preview"):
-		return Traits{TokenField: "max_completion_tokens", NoImages: true}
-	case strings.HasPrefix(name, "o1"), strings.HasPrefix(name, "o3"), strings.HasPrefix(name, "o4"):
-		return openaiTraits(false)
-	}
-	return Traits{}
-}
-
-func openaiTraits(xhigh bool) Traits {
-	t := Traits{TokenField: "max_completion_tokens", Thinking: ThinkEffort}
-	if !xhigh {
-		t.Efforts = map[string]string{"xhigh": "high", "max": "high"}
-	} else {
-		t.Efforts = map[string]string{"max": "xhigh"}
-	}
-	return t
-}
-
-// claudeTraits reads what follows "claude-" in a model's name. Names that it
-// does not know are newer than this table: they get the traits of the newest.
-func claudeTraits(name string) Traits {
-	switch {
-	case strings.HasPrefix(name, "2"), strings.HasPrefix(name, "instant"):
-		return Traits{MaxOutput: 4096, NoImages: true}
-	case strings.HasPrefix(name, "3-5"), strings.HasPrefix(name, "3.5"):
-		return Traits{MaxOutput: 8192}
-	case strings.HasPrefix(name, "3-7"), strings.HasPrefix(name, "3.7"):
-		return Traits{MaxOutput: 64000, Thinking: ThinkBudget}
-	case strings.HasPrefix(name, "3-"):
-		return Traits{MaxOutput: 4096}
-	}
-	family, version, _ := strings.Cut(name, "-")
-	version = strings.ReplaceAll(version, ".", "-")
-	switch {
-	case family == "opus" && (oneOf(version, "4-0", "4-1") || version == "4" || strings.HasPrefix(version, "4-20")):
-		return Traits{MaxOutput: 32000, Thinking: ThinkBudget}
-	case oneOf(version, "4-0", "4-1", "4-5") || version == "4" || strings.HasPrefix(version, "4-20"):
-		return Traits{MaxOutput: 64000, Thinking: ThinkBudget}
-	case version == "4-6" || strings.HasPrefix(version, "4-6-"):
-		return Traits{MaxOutput: 64000, Thinking: ThinkEffort, Efforts: map[string]string{"xhigh": "max", "minimal": "low"}}
-	case family == "haiku":
-		return Traits{MaxOutput: 64000, Thinking: ThinkBudget}
-	}
-	return Traits{MaxOutput: 64000, Thinking: ThinkEffort, Efforts: map[string]string{"minimal": "low"}}
-}
-
-// oneOf reports whether version is one of those listed, alone or dated.
-func oneOf(version string, of ...string) bool {
-	for _, v := range of {
-		if version == v || strings.HasPrefix(version, v+"-") {
-			return true
-		}
-	}
-	return false
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,9 +19,11 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/engine"
 	"github.com/openharness/oh/internal/artifact"
+	"github.com/openharness/oh/internal/catalog"
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/permit"
 	"github.com/openharness/oh/internal/prompt"
+	"github.com/openharness/oh/internal/schema"
 	"github.com/openharness/oh/internal/session"
 	"github.com/openharness/oh/internal/slash"
 	"github.com/openharness/oh/tools/lsp"
@@ -53,6 +56,7 @@ type Options struct {
 
 	// The model.
 	Profile, Model, Effort string
+	Fallback               []string // models to turn to; nil: those of the settings
 	BaseURL, APIFormat     string
 	APIKey                 string // as given: env:NAME, file:PATH, - or the key itself
 	Stdin                  io.Reader
@@ -70,7 +74,8 @@ type Options struct {
 	OnlyTools      bool // Tools is the whole list, also when empty
 	System, Append string
 	MaxTurns       int
-	MaxCost        float64 // US dollars; 0 is no limit
+	MaxCost        float64        // US dollars; 0 is no limit
+	Schema         *schema.Schema // of the answer; nil: any
 
 	Interactive bool     // a person is there: the session may wait for them
 	Asker       oh.Asker // nil: nobody
@@ -86,7 +91,11 @@ type Runtime struct {
 	opts     Options
 	paths    config.Paths
 	loaded   *config.Loaded
+	catalog  *catalog.Catalog
 	service  *service
+	used     map[string]*service // of this session, by profile
+	client   *http.Client        // of all model services; made when it is needed
+	limits   oh.RateLimit        // as the service told last
 	ws       *workspace.Workspace
 	runner   *proc.Runner
 	servers  *lsp.Pool
@@ -222,7 +231,7 @@ func (r *Runtime) Window(model string) int {
 	if r.service.window > 0 {
 		return r.service.window
 	}
-	return r.service.info(r.conv.State().Profile, model).Window
+	return r.service.info(model).Window
 }
 
 var _ oh.Artifacts = (*artifact.Store)(nil)

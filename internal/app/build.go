@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/permit"
 	"github.com/openharness/oh/internal/prompt"
+	"github.com/openharness/oh/internal/schema"
 )
 
 // maxWaitHeadless is how long a service may ask a run to wait when no person is
@@ -71,9 +71,13 @@ func (r *Runtime) loadSettings(context.Context) error {
 			return err
 		}
 	}
-	o.Flags = append(sessionFlags(st), o.Flags...)
+	o.Flags = append(sessionFlags(st, r.opts.Profile), o.Flags...)
 	if r.loaded, err = config.Load(o); err != nil {
 		return err
+	}
+	r.catalog = r.loaded.Catalog()
+	if err := r.catalog.Warning(); err != nil {
+		r.note(oh.Warning, err.Error())
 	}
 	r.debug("settings", "files", r.loaded.Files, "rules", len(r.loaded.Rules), "root", r.paths.Root)
 	for _, w := range r.loaded.Warnings {
@@ -101,13 +105,13 @@ func (o Options) Config() config.Options {
 }
 
 // sessionFlags are what a resumed session was using; flags of this run count
-// more, settings less.
-func sessionFlags(st oh.State) []config.Flag {
+// more, settings less. Its model belongs to its profile.
+func sessionFlags(st oh.State, profile string) []config.Flag {
 	var out []config.Flag
 	if st.Profile != "" {
 		out = append(out, config.Flag{Name: "the session", Key: "active_profile", Value: st.Profile})
 	}
-	if st.Model != "" {
+	if st.Model != "" && (profile == "" || profile == st.Profile) {
 		out = append(out, config.Flag{Name: "the session", Key: "model", Value: st.Model})
 	}
 	if st.Mode != "" {
@@ -287,9 +291,16 @@ func (r *Runtime) makeEngine(context.Context) error {
 		Budget:    r.budget,
 		Retry:     engine.Retry{MaxAfter: maxWaitHeadless},
 	}
-	if err := r.priced(r.conv.State().Model); err != nil {
+	if err := r.service.priced(r.conv.State().Model, r.opts.MaxCost); err != nil {
 		return &config.Error{File: "--max-budget-usd", Problem: err.Error()}
 	}
+	if err := r.setFallback(); err != nil {
+		return err
+	}
+	if r.opts.Schema != nil {
+		r.config.Answer = &engine.Answer{Tool: schema.Name, Remind: schema.Remind()}
+	}
+	r.describeImages()
 	if r.opts.Interactive {
 		r.config.Retry.MaxAfter = maxWait
 	}
@@ -313,48 +324,6 @@ func (r *Runtime) maxTokens() int {
 	return r.loaded.Settings.MaxTokens
 }
 
-// priced refuses a model without a known price where a budget must be held.
-func (r *Runtime) priced(model string) error {
-	if r.opts.MaxCost <= 0 {
-		return nil
-	}
-	if _, known := r.service.cost("", model, oh.Usage{InputTokens: 1}); !known {
-		return fmt.Errorf("the price of %s is not known, so a budget cannot be held; choose another model or set --max-turns", model)
-	}
-	return nil
-}
-
-// budget ends a run that has cost too much.
-func (r *Runtime) budget(st oh.State) error {
-	if r.opts.MaxCost <= 0 {
-		return nil
-	}
-	usd := 0.0
-	for _, s := range st.Spend {
-		cost, known := r.service.cost(s.Profile, s.Model, s.Usage)
-		if !known { // a gateway may name another model in its replies than it was asked for
-			cost, _ = r.service.cost(s.Profile, st.Model, s.Usage)
-		}
-		usd += cost
-	}
-	if usd < r.opts.MaxCost {
-		return nil
-	}
-	return fmt.Errorf("stopped: this session has cost $%.2f, the limit is $%.2f", usd, r.opts.MaxCost)
-}
-
-// spent is what a session has cost so far; known is false when a price is
-// missing.
-func (r *Runtime) spent(st oh.State) (usd float64, known bool) {
-	known = true
-	for _, s := range st.Spend {
-		cost, ok := r.service.cost(s.Profile, s.Model, s.Usage)
-		usd += cost
-		known = known && ok
-	}
-	return usd, known
-}
-
 // restore is step 10: the messages are in place since the log was opened.
 func (r *Runtime) restore(context.Context) error { return nil }
 
@@ -362,6 +331,7 @@ func (r *Runtime) restore(context.Context) error { return nil }
 // needed.
 func (r *Runtime) bundle(context.Context) error {
 	r.built = true
+	r.keepVariables()
 	r.opts.APIKey = ""
 	r.opts.Stdin = nil
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/catalog"
@@ -22,8 +23,9 @@ func (r *Runtime) addCommands(context.Context) error {
 		slash.Command{Name: "clear", Summary: "begin a new, empty conversation; the old one can be resumed", Run: r.cmdClear},
 		slash.Command{Name: "status", Summary: "session, model, mode, directory, usage", Run: r.cmdStatus},
 		slash.Command{Name: "context", Args: "[full]", Summary: "what the model's context window holds; full prints the system prompt", Run: r.cmdContext},
-		slash.Command{Name: "cost", Summary: "tokens and cost of this session, by model", Run: r.cmdCost},
+		slash.Command{Name: "cost", Aliases: []string{"usage"}, Summary: "tokens and cost of this session, by model", Run: r.cmdCost},
 		slash.Command{Name: "model", Args: "[NAME]", Summary: "show or change the model", Run: r.cmdModel},
+		slash.Command{Name: "provider", Args: "[NAME [MODEL]]", Summary: "show or change the model service; the conversation goes on there", Run: r.cmdProvider},
 		slash.Command{Name: "effort", Args: "[low|medium|high|xhigh]", Summary: "show or change how much the model thinks", Run: r.cmdEffort},
 		slash.Command{Name: "permissions", Args: "[MODE]", Summary: "show rules and mode, or change the mode", Run: r.cmdPermissions},
 		slash.Command{Name: "continue", Args: "[N]", Summary: "go on after a limit or an interruption, for N turns at most", Run: r.cmdContinue},
@@ -73,7 +75,9 @@ func (r *Runtime) cmdStatus(context.Context, string) (slash.Effect, error) {
 		{"tokens", text.Number(total(st).Prompt()) + " in, " + text.Number(total(st).OutputTokens) + " out"},
 		{"cost", money(usd, known)},
 		{"key", r.service.keySource},
+		{"fallback", strings.Join(r.config.Fallback, ", ")},
 	}
+	rows = append(rows, limitRows(r.limits, time.Now())...)
 	if r.file != nil {
 		rows = append(rows, [2]string{"log", r.file.Path()})
 	}
@@ -117,8 +121,9 @@ func money(usd float64, known bool) string {
 	return fmt.Sprintf("$%.4f", usd)
 }
 
-func (r *Runtime) cmdContext(_ context.Context, args string) (slash.Effect, error) {
+func (r *Runtime) cmdContext(ctx context.Context, args string) (slash.Effect, error) {
 	st := r.conv.State()
+	r.service.meet(ctx, st.Model)
 	switch args {
 	case "full":
 		return slash.Effect{Text: st.System}, nil
@@ -160,13 +165,32 @@ func (r *Runtime) cmdCost(context.Context, string) (slash.Effect, error) {
 	var rows [][2]string
 	for _, s := range st.Spend {
 		usd, known := r.service.cost(s.Profile, s.Model, s.Usage)
-		u := s.Usage
-		rows = append(rows, [2]string{s.Model, fmt.Sprintf("%s in, %s cache read, %s cache write, %s out · %s",
-			text.Number(u.InputTokens), text.Number(u.CacheReadTokens), text.Number(u.CacheWriteTokens), text.Number(u.OutputTokens), money(usd, known))})
+		name := s.Model
+		if s.Profile != "" {
+			name += " (" + s.Profile + ")"
+		}
+		rows = append(rows, [2]string{name, tokens(s.Usage) + " · " + price(usd, known)})
 	}
 	usd, known := r.spent(st)
-	rows = append(rows, [2]string{"total", money(usd, known)})
+	rows = append(rows, [2]string{"total", tokens(total(st)) + " · " + money(usd, known)})
 	return slash.Effect{Text: table(rows)}, nil
+}
+
+// tokens says what was used, part by part.
+func tokens(u oh.Usage) string {
+	out := text.Number(u.OutputTokens) + " out"
+	if u.ReasoningTokens > 0 {
+		out += " (" + text.Number(u.ReasoningTokens) + " reasoning)"
+	}
+	return fmt.Sprintf("%s in, %s cache read, %s cache write, %s",
+		text.Number(u.InputTokens), text.Number(u.CacheReadTokens), text.Number(u.CacheWriteTokens), out)
+}
+
+func price(usd float64, known bool) string {
+	if !known {
+		return "price not known"
+	}
+	return money(usd, known)
 }
 
 func (r *Runtime) cmdModel(ctx context.Context, args string) (slash.Effect, error) {
@@ -178,27 +202,13 @@ func (r *Runtime) cmdModel(ctx context.Context, args string) (slash.Effect, erro
 		return slash.Effect{}, slash.Misuse("%q is no model name: it holds white space", args)
 	}
 	name := catalog.Alias(r.service.profile, args, st.Mode == oh.ModePlan)
-	if err := errors.Join(r.service.permits(name), r.priced(name)); err != nil {
+	if err := errors.Join(r.service.permits(name), r.service.priced(name, r.opts.MaxCost)); err != nil {
 		return slash.Effect{}, &slash.MisuseError{Err: err}
 	}
-	if r.hook != nil {
-		in := r.hookInput(oh.HookPreModelSwitch)
-		in.From, in.To = st.Model, name
-		res, err := r.hook.Fire(ctx, in)
-		if err != nil || res.Block {
-			return slash.Effect{}, fmt.Errorf("a hook stopped the switch: %s %w", res.Reason, err)
-		}
-	}
-	if err := r.change(oh.StateChanged{Model: name}); err != nil {
+	if err := r.changeModel(ctx, oh.StateChanged{Model: name}, st.Model, name); err != nil {
 		return slash.Effect{}, err
 	}
-	if r.hook != nil {
-		in := r.hookInput(oh.HookPostModelSwitch)
-		in.From, in.To = st.Model, name
-		if _, err := r.hook.Fire(ctx, in); err != nil {
-			r.note(oh.Warning, err.Error())
-		}
-	}
+	r.conv.Memo().Reset()
 	return slash.Effect{Text: "The model is now " + name + "."}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/engine"
 	"github.com/openharness/oh/internal/prompt"
+	"github.com/openharness/oh/internal/schema"
 	"github.com/openharness/oh/internal/slash"
 )
 
@@ -38,6 +39,9 @@ func (h *handling) emit(ev oh.Event) bool {
 		return false
 	}
 	h.r.debugEvent(ev)
+	if limits, ok := ev.(oh.RateLimit); ok {
+		h.r.limits = limits
+	}
 	env := oh.Envelope{Seq: h.r.seq.Add(1), Time: time.Now().UTC(), Session: h.r.Session(), Event: ev}
 	h.broken = !h.yield(env, nil)
 	return !h.broken
@@ -54,6 +58,12 @@ func (r *Runtime) debugEvent(ev oh.Event) {
 		u := ev.Message.Usage
 		r.debug("reply", "model", ev.Message.Model, "stop", ev.Message.Stop, "calls", len(ev.Message.Content.ToolUses()),
 			"in", u.InputTokens, "cache_read", u.CacheReadTokens, "cache_write", u.CacheWriteTokens, "out", u.OutputTokens)
+	case oh.RateLimit:
+		for _, l := range ev.Limits {
+			r.debug("rate limit", "of", l.Name, "limit", l.Limit, "remaining", l.Remaining, "reset", l.Reset)
+		}
+	case oh.SideUsage:
+		r.debug("side request", "for", ev.For, "model", ev.Model, "in", ev.Usage.InputTokens, "out", ev.Usage.OutputTokens)
 	case oh.ToolDone:
 		r.debug("tool done", "id", ev.ID, "tool", ev.Tool, "error", ev.IsError, "cause", ev.Cause, "took", ev.Duration)
 	case oh.Decided:
@@ -160,6 +170,9 @@ func (h *handling) run(blocks []oh.Block) {
 		if news := h.r.news(); news != "" {
 			blocks = append([]oh.Block{oh.Text{Text: news, Context: true}}, blocks...)
 		}
+		if h.r.opts.Schema != nil {
+			blocks = append(blocks, oh.Text{Text: schema.Ask(), Context: true})
+		}
 	}
 	eng, err := engine.New(h.r.config)
 	if err != nil {
@@ -180,7 +193,7 @@ func (h *handling) once(eng *engine.Engine, blocks []oh.Block) (again bool) {
 			return false
 		}
 		if done, ok := ev.(oh.RunDone); ok {
-			again = done.Reason == oh.ReasonEnd && h.r.conv.Queued()
+			again = done.Reason == oh.ReasonEnd && len(done.Output) == 0 && h.r.conv.Queued()
 		}
 		if !h.emit(ev) {
 			return false

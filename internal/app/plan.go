@@ -37,15 +37,16 @@ type Plan struct {
 
 // PlanSettings are the settings that decide a run.
 type PlanSettings struct {
-	Profile  string `json:"active_profile"`
-	Label    string `json:"profile_label"`
-	Provider string `json:"provider"`
-	Format   string `json:"api_format"`
-	Model    string `json:"model"`
-	BaseURL  string `json:"base_url"`
-	Mode     string `json:"permission_mode"`
-	MaxTurns int    `json:"max_turns"`
-	Effort   string `json:"effort"`
+	Profile  string   `json:"active_profile"`
+	Label    string   `json:"profile_label"`
+	Provider string   `json:"provider"`
+	Format   string   `json:"api_format"`
+	Model    string   `json:"model"`
+	Fallback []string `json:"fallback_models,omitempty"`
+	BaseURL  string   `json:"base_url"`
+	Mode     string   `json:"permission_mode"`
+	MaxTurns int      `json:"max_turns"`
+	Effort   string   `json:"effort"`
 }
 
 // PlanValidation is what could be checked without calling anything.
@@ -91,7 +92,7 @@ func (r *Runtime) Plan(line string) Plan {
 	line = strings.TrimSpace(line)
 	plan := Plan{
 		Mode: "dry-run", Dir: st.Dir, Prompt: line, PromptPreview: text.OneLine(line, 220),
-		Settings: PlanSettings{Profile: p.Name, Label: p.Label, Provider: p.Provider, Format: p.Wire, Model: st.Model, BaseURL: config.HideUser(p.BaseURL),
+		Settings: PlanSettings{Profile: p.Name, Label: p.Label, Provider: p.Provider, Format: p.Wire, Model: st.Model, Fallback: r.config.Fallback, BaseURL: config.HideUser(p.BaseURL),
 			Mode: string(st.Mode), MaxTurns: r.maxTurns(), Effort: st.Effort},
 		Validation: PlanValidation{Auth: "configured", PromptChars: utf8.RuneCountInString(st.System)},
 		Entry:      r.entry(line), Sections: r.prompt.Sections, Files: r.loaded.Files, Warnings: []string{},
@@ -176,11 +177,11 @@ func (r *Runtime) judge(plan *Plan) {
 // when nothing did.
 func (r *Runtime) baseSource() string {
 	for _, name := range r.service.profile.Bases {
-		if v, _, ok := r.loaded.Env(name); ok && v != "" {
+		if v, _, ok := r.service.loaded.Env(name); ok && v != "" {
 			return name
 		}
 	}
-	if o := r.loaded.Origin("base_url"); o.Scope != config.Default {
+	if o := r.service.loaded.Origin("base_url"); o.Scope != config.Default {
 		return o.String()
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -16,8 +17,31 @@ import (
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/anthropic"
+	"github.com/openharness/oh/provider/bedrock"
+	"github.com/openharness/oh/provider/gemini"
+	"github.com/openharness/oh/provider/ollama"
 	"github.com/openharness/oh/provider/openai"
+	"github.com/openharness/oh/provider/responses"
 )
+
+// codecs are the wires with what speaks them.
+func codecs(wire string) (build func(provider.Config) oh.Provider, ok bool) {
+	switch wire {
+	case catalog.Anthropic:
+		return anthropic.New, true
+	case catalog.OpenAI, "":
+		return openai.New, true
+	case catalog.Responses:
+		return responses.New, true
+	case catalog.Gemini:
+		return gemini.New, true
+	case catalog.Bedrock:
+		return bedrock.New, true
+	case catalog.Ollama:
+		return ollama.New, true
+	}
+	return nil, false
+}
 
 // service is the model service of a session. It is an [oh.Provider].
 type service struct {
@@ -27,23 +51,35 @@ type service struct {
 	window    int      // tokens, 0 unless the profile sets it
 	allowed   []string // models that the profile is limited to; nil for all
 	key       string   // for other services of the same vendor; never shown
+	loaded    *config.Loaded
+	catalog   *catalog.Catalog
+	client    *http.Client
+	met       *sync.Map // models that the server was asked about
 	codec     oh.Provider
-	missing   error // why it cannot be used, for a dry run
+	fallback  []string // models that stand in for an overloaded one
+	missing   error    // why it cannot be used, for a dry run
 }
 
 // openService is step 3: which service, which model, which key. Nothing is
 // connected.
-func (r *Runtime) openService(ctx context.Context) error {
-	access, err := auth.Resolve(ctx, auth.Request{Settings: r.loaded, Key: r.opts.APIKey, Stdin: r.opts.Stdin})
+func (r *Runtime) openService(ctx context.Context) (err error) {
+	r.service, err = r.findService(ctx, r.loaded, r.opts.APIKey)
+	return err
+}
+
+// findService finds the service that settings mean. keyFlag is the key as the
+// command line gives it, if it does.
+func (r *Runtime) findService(ctx context.Context, loaded *config.Loaded, keyFlag string) (*service, error) {
+	access, err := auth.Resolve(ctx, auth.Request{Settings: loaded, Key: keyFlag, Stdin: r.opts.Stdin})
 	noKey, isNoKey := errors.AsType[*auth.NoKey](err)
 	switch {
 	case isNoKey && (r.opts.DryRun || r.opts.NoModel):
 		access.Profile = noKey.Profile
-		if a, err := auth.Choose(ctx, auth.Request{Settings: r.loaded}); err == nil {
+		if a, err := auth.Choose(ctx, auth.Request{Settings: loaded}); err == nil {
 			access = a
 		}
 	case err != nil:
-		return err
+		return nil, err
 	}
 	for _, n := range access.Notes {
 		r.note(oh.Info, n)
@@ -51,25 +87,25 @@ func (r *Runtime) openService(ctx context.Context) error {
 	for _, w := range access.Warnings {
 		r.note(oh.Warning, w)
 	}
-	s := &service{profile: access.Profile, keySource: access.Source, window: access.Window, allowed: access.Allowed, key: access.Key.Reveal()}
+	s := &service{profile: access.Profile, keySource: access.Source, window: access.Window, allowed: access.Allowed, key: access.Key.Reveal(), loaded: loaded,
+		catalog: r.catalog, client: r.httpClient(), met: &sync.Map{}}
 	if isNoKey {
 		s.missing = err
 	}
-	r.service = s
-	s.model = access.Model(r.loaded.Settings.Permission.Mode == oh.ModePlan)
+	s.model = access.Model(loaded.Settings.Permission.Mode == oh.ModePlan)
 	if s.model == "" && s.missing == nil {
 		if s.model, err = r.askModel(ctx, access); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if s.missing == nil {
 		if err := s.permits(s.model); err != nil {
-			return &config.Error{File: "--model", Problem: err.Error()}
+			return nil, &config.Error{File: "--model", Problem: err.Error()}
 		}
 	}
 	r.debug("service", "profile", s.profile.Name, "why", access.Why, "url", config.HideUser(s.profile.BaseURL), "wire", s.profile.Wire, "model", s.model, "key", s.keySource)
-	s.codec, err = newCodec(access, r.loaded.Settings)
-	return err
+	s.codec, err = r.newCodec(access, loaded.Settings)
+	return s, err
 }
 
 // permits holds a model to the profile's list.
@@ -87,7 +123,14 @@ func (r *Runtime) askModel(ctx context.Context, a auth.Access) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	models, err := catalog.ServerModels(ctx, a.Profile.BaseURL, a.Key.Reveal())
+	if a.Credential != nil {
+		key, err := a.Credential.Key(ctx)
+		if err != nil {
+			return "", &oh.Error{Op: a.Profile.Name, Kind: oh.KindAuth, Err: err}
+		}
+		a = a.With(key)
+	}
+	models, err := catalog.ServerModels(ctx, r.httpClient(), a.Profile, a.Key.Reveal())
 	if err != nil {
 		return "", &oh.Error{Op: a.Profile.Name, Kind: oh.KindUnavailable,
 			Err: fmt.Errorf("no model is chosen, and %s cannot be asked for one: %w", config.HideUser(a.Profile.BaseURL), err)}
@@ -98,21 +141,40 @@ func (r *Runtime) askModel(ctx context.Context, a auth.Access) (string, error) {
 	return models[0], nil
 }
 
-func newCodec(a auth.Access, s config.Settings) (oh.Provider, error) {
-	cfg := provider.Config{Profile: a.Profile.Name, BaseURL: a.Profile.BaseURL, Key: a.Key.Reveal(), Token: a.Token.Reveal(),
-		Idle:   time.Duration(s.Timeout * float64(time.Second)),
-		Traits: memoTraits(func(model string) provider.Traits { return traits(a.Profile.Name, model, s.EmptyReasoning) })}
-	switch a.Profile.Wire {
-	case catalog.Anthropic:
-		return anthropic.New(cfg), nil
-	case catalog.OpenAI, "":
-		return openai.New(cfg), nil
+// newCodec makes what speaks to a service: over and over where its key has to be
+// fetched anew from time to time.
+func (r *Runtime) newCodec(a auth.Access, s config.Settings) (oh.Provider, error) {
+	build, ok := codecs(a.Profile.Wire)
+	if !ok {
+		return nil, &config.Error{File: "settings", Key: "api_format", Problem: fmt.Sprintf("%q is not one of %s", a.Profile.Wire, strings.Join(catalog.Wires(), ", "))}
 	}
-	return nil, &config.Error{File: "settings", Key: "api_format", Problem: fmt.Sprintf("%q is not one of anthropic, openai", a.Profile.Wire)}
+	cfg := provider.Config{Profile: a.Profile.Name, BaseURL: a.Profile.BaseURL, Key: a.Key.Reveal(), Token: a.Token.Reveal(),
+		Client: r.httpClient(),
+		Idle:   time.Duration(s.Timeout * float64(time.Second)),
+		Host:   a.Profile.Host, Headers: a.Profile.Headers, Traits: memoTraits(func(model string) provider.Traits { return r.catalog.Traits(a.Profile, model) })}
+	if a.Profile.Chain != "" {
+		return r.inCloud(a.Profile, cfg, build), nil
+	}
+	if a.Credential == nil {
+		return build(cfg), nil
+	}
+	return auth.Renewing(a.Credential, func(key auth.Secret) (oh.Provider, error) {
+		cfg, with := cfg, a.With(key)
+		cfg.Key, cfg.Token = with.Key.Reveal(), with.Token.Reveal()
+		return build(cfg), nil
+	}), nil
 }
 
-// memoTraits asks the catalogue once per model: its table is built for each
-// question, and codecs ask at each request.
+// httpClient returns the client by which all model services of the session are
+// reached. Its transport is the one place that their traffic passes.
+func (r *Runtime) httpClient() *http.Client {
+	if r.client == nil {
+		r.client = Client(r.loaded)
+	}
+	return r.client
+}
+
+// memoTraits asks the catalogue once per model: codecs ask at each request.
 func memoTraits(find func(string) provider.Traits) func(string) provider.Traits {
 	var known sync.Map // of provider.Traits by model
 	return func(model string) provider.Traits {
@@ -125,50 +187,47 @@ func memoTraits(find func(string) provider.Traits) func(string) provider.Traits 
 	}
 }
 
-// traits says to a codec what the catalogue knows of a model.
-func traits(profile, model string, emptyReasoning bool) provider.Traits {
-	info := catalog.Model(profile, model)
-	t := provider.DefaultTraits(model)
-	if info.MaxOutput > 0 {
-		t.MaxOutput = info.MaxOutput
-	}
-	if info.TokenField != "" {
-		t.TokenField = info.TokenField
-	}
-	t.NoImages = info.Known && !info.Vision
-	t.EmptyReasoning = emptyReasoning
-	switch info.Thinking {
-	case catalog.ThinkBudget:
-		t.Thinking = provider.ThinkBudget
-		t.Budgets = map[string]int{}
-		for _, e := range Efforts() {
-			t.Budgets[e] = info.Budget(e)
-		}
-	case catalog.ThinkAdaptive, catalog.ThinkEffort:
-		t.Thinking = provider.ThinkEffort
-		t.Efforts = map[string]string{}
-		for _, e := range Efforts() {
-			t.Efforts[e] = info.Effort(e)
-		}
-	case catalog.ThinkNone:
-		t.Thinking = provider.ThinkNone
-	}
-	return t
-}
-
-// Stream implements [oh.Provider].
+// Stream implements [oh.Provider]. What the service tells of a model on the way
+// is learned: a server on this machine is asked how large its window is, and a
+// prompt that is too long often brings the number.
 func (s *service) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
-	if s.missing != nil {
-		return func(yield func(oh.Chunk, error) bool) { yield(nil, s.missing) }
+	return func(yield func(oh.Chunk, error) bool) {
+		if s.missing != nil {
+			yield(nil, s.missing)
+			return
+		}
+		s.meet(ctx, req.Model)
+		for chunk, err := range s.codec.Stream(ctx, req) {
+			if oh.KindOf(err) == oh.KindTooLong {
+				if n, ok := catalog.WindowFromError(err.Error()); ok {
+					s.catalog.Learn(s.profile.Name, req.Model, catalog.Window(n))
+				}
+			}
+			if !yield(chunk, err) {
+				return
+			}
+		}
 	}
-	return s.codec.Stream(ctx, req)
 }
 
-func (s *service) info(profile, model string) catalog.Info { return catalog.Model(profile, model) }
+// meet asks a server on this machine what a model is like, once.
+func (s *service) meet(ctx context.Context, model string) {
+	if !s.profile.Local {
+		return
+	}
+	if _, met := s.met.LoadOrStore(model, true); met {
+		return
+	}
+	if facts, ok := catalog.AskServer(ctx, s.client, s.profile, s.key, model); ok {
+		s.catalog.Learn(s.profile.Name, model, facts)
+	}
+}
+
+func (s *service) info(model string) catalog.Info { return s.catalog.Of(s.profile, model) }
 
 func (s *service) cost(profile, model string, u oh.Usage) (float64, bool) {
 	if profile == "" {
 		profile = s.profile.Name
 	}
-	return catalog.Cost(profile, model, u)
+	return s.catalog.Cost(profile, model, u)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/openharness/oh/internal/catalog"
 	"github.com/openharness/oh/internal/claude"
 	"github.com/openharness/oh/internal/config"
+	"github.com/openharness/oh/internal/schema"
 	"github.com/openharness/oh/internal/text"
 	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/openai"
@@ -92,7 +93,8 @@ func (r *Runtime) mayServe(s lsp.Server) error {
 // selectTools drops tools that are denied as a whole or not in --tools, and
 // declares the rest: the rare ones through an index.
 func (r *Runtime) selectTools(declared, rare []oh.Tool) error {
-	known := map[string]bool{engine.CallTool: true, "tool_search": true} // also when nothing is deferred
+	known := map[string]bool{engine.CallTool: true, "tool_search": true, // also when nothing is deferred
+		schema.Name: r.opts.Schema != nil}
 	offered := func(list []oh.Tool) (out []oh.Tool) {
 		for _, t := range list {
 			name := oh.ToolName(t)
@@ -120,6 +122,20 @@ func (r *Runtime) selectTools(declared, rare []oh.Tool) error {
 		slices.Sort(names)
 		r.tools = append(r.tools, offered(index.Tools(names, r.deferredSpecs))...)
 	}
+	return r.addAnswer()
+}
+
+// addAnswer offers the tool by which the answer is given in the form that was
+// asked for, beside whatever else is offered.
+func (r *Runtime) addAnswer() error {
+	if r.opts.Schema == nil {
+		return nil
+	}
+	t := r.opts.Schema.Tool()
+	if _, dropped := provider.CheckTools([]oh.ToolSpec{t.Spec()}); len(dropped) > 0 {
+		return &config.Error{File: "--json-schema", Problem: dropped[0].Error()}
+	}
+	r.tools = append(r.tools, t)
 	return nil
 }
 
@@ -232,14 +248,17 @@ func (r *Runtime) passOver(key string, o config.Origin, err error) {
 // vision is the model that reads images for image_to_text.
 func (r *Runtime) vision() (image.Vision, error) {
 	v := r.loaded.Settings.Vision
-	if v.Model == "" || v.Key.IsZero() {
+	if v.Model == "" || v.Key.IsZero() && v.BaseURL == "" {
 		return image.Vision{}, nil
+	}
+	if err := r.service.priced(v.Model, r.opts.MaxCost); err != nil {
+		return image.Vision{}, err
 	}
 	base := v.BaseURL
 	if base == "" {
 		base = openai.DefaultURL
 	}
-	return image.Vision{Provider: openai.New(provider.Config{Profile: "vision", BaseURL: base, Key: v.Key.Reveal()}),
+	return image.Vision{Provider: openai.New(provider.Config{Profile: "vision", BaseURL: base, Key: v.Key.Reveal(), Client: r.httpClient()}),
 		Profile: "vision", Model: v.Model, URL: base}, nil
 }
 
@@ -247,6 +266,9 @@ func (r *Runtime) vision() (image.Vision, error) {
 // or OpenAI's own with OpenAI's key.
 func (r *Runtime) imageService() (image.Service, error) {
 	g := r.loaded.Settings.ImageGeneration
+	if err := r.service.priced(g.Model, r.opts.MaxCost); err != nil {
+		return image.Service{}, err
+	}
 	s := image.Service{Provider: g.Provider, BaseURL: g.BaseURL, Key: image.Key(g.Key.Reveal()), Model: g.Model}
 	if s.Key == "" && s.BaseURL == "" {
 		if openAI, ok := catalog.Find("openai-compatible"); ok && r.service.profile.Name == openAI.Name && r.service.profile.BaseURL == openAI.BaseURL {

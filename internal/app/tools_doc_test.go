@@ -73,8 +73,8 @@ func toolsDoc(t *testing.T, tools []oh.Tool) string {
 	return b.String()
 }
 
-// schema is the part of a JSON Schema that the tools use.
-type schema struct {
+// fieldSchema is the part of a JSON Schema that the tools use.
+type fieldSchema struct {
 	Type        string          `json:"type"`
 	Description string          `json:"description"`
 	Default     json.RawMessage `json:"default"`
@@ -87,7 +87,7 @@ type schema struct {
 	Required    []string        `json:"required"`
 }
 
-func decodeSchema(t *testing.T, raw json.RawMessage) (s schema) {
+func decodeSchema(t *testing.T, raw json.RawMessage) (s fieldSchema) {
 	t.Helper()
 	if err := json.Unmarshal(raw, &s); err != nil {
 		t.Fatalf("schema %s: %v", raw, err)
@@ -120,7 +120,7 @@ func fieldRows(t *testing.T, b *strings.Builder, tool, prefix string, raw json.R
 }
 
 // typeWords names a field's type with its bounds.
-func typeWords(t *testing.T, f schema) string {
+func typeWords(t *testing.T, f fieldSchema) string {
 	words := f.Type
 	if f.Items != nil {
 		words = "list of " + decodeSchema(t, f.Items).Type + "s"

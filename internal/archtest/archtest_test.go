@@ -67,7 +67,7 @@ func packages(t *testing.T) map[string][]string {
 }
 
 // small are the rooms below all features.
-var small = []string{"internal/text", "internal/link", "internal/claude", "internal/catalog", "internal/slash", "internal/config", "internal/config/disk", "internal/gist"}
+var small = []string{"internal/text", "internal/link", "internal/shell", "internal/claude", "internal/catalog", "internal/slash", "internal/config", "internal/config/disk", "internal/gist"}
 
 // faces show events and answer questions.
 var faces = []string{"internal/print", "internal/plain"}
@@ -83,17 +83,18 @@ var allowed = []struct {
 	{"internal/text", nil},
 	{"engine", []string{".", "internal/text"}},
 	{"provider/", []string{".", "internal/text", "provider", "provider/internal/"}},
-	{"provider", []string{".", "internal/text"}},
+	{"provider", []string{".", "internal/text", "provider/internal/bridge"}},
 	{"workspace/", []string{".", "internal/text", "workspace"}},
 	{"workspace", []string{".", "internal/text", "internal/link"}},
 	{"internal/link", nil},
+	{"internal/shell", []string{".", "internal/text"}},
 	{"tools/", []string{".", "internal/text", "workspace", "workspace/"}},
 	{"ohtest/", []string{".", "internal/text", "ohtest"}},
 	{"ohtest", []string{".", "internal/text"}},
 	{"examples/", []string{".", "engine", "provider/", "provider", "tools/", "workspace", "workspace/", "ohtest"}},
 	{"bench/", []string{".", "engine", "ohtest", "bench/"}},
 	{"internal/claude", []string{".", "internal/text"}},
-	{"internal/catalog", []string{".", "internal/text"}},
+	{"internal/catalog", []string{".", "internal/text", "internal/config/disk", "provider"}},
 	{"internal/config/disk", []string{"internal/text"}},
 	{"internal/config", []string{".", "internal/text", "internal/claude", "internal/catalog", "internal/config/disk", "internal/gist"}},
 	{"internal/slash", []string{".", "internal/text"}},
@@ -102,6 +103,8 @@ var allowed = []struct {
 	{"internal/plain", append([]string{"."}, small...)},
 	{"internal/demo", []string{".", "ohtest"}},
 	{"internal/archtest", nil},
+	{"internal/cloud/", []string{".", "internal/text", "internal/cloud"}},
+	{"internal/cloud", []string{".", "internal/text"}},
 	{"internal/app", []string{"*"}},
 	{"internal/cli", []string{"*"}},
 	{"internal/", append([]string{".", "engine"}, small...)}, // features

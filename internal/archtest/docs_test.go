@@ -124,6 +124,7 @@ func TestDocsNameSettings(t *testing.T) {
 	names(t, "docs/settings.md", "setting", found(t, row, `\{key: "([\w.]+)"`))
 	names(t, "docs/settings.md", "variable", found(t, row, `\{"(OPENHARNESS_\w+)"`))
 	names(t, "docs/settings.md", "folder variable", found(t, "internal/config/path.go", `place\("(\w+)"`))
+	names(t, "docs/settings.md", "fact about a model", catalog.FieldNames())
 	names(t, "docs/settings.md", "field of a profile", found(t, "internal/config/member.go", `\{key: "([\w.]+)"`))
 	for _, p := range catalog.Profiles() {
 		names(t, "docs/settings.md", "profile", []string{p.Name})

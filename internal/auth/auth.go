@@ -36,26 +36,43 @@ type Request struct {
 	// Local finds servers to name when there is no key; nil asks the usual
 	// ports of this machine.
 	Local func(ctx context.Context) []catalog.Server
+	Store *Store // nil: that of the settings
+	Known bool   // the keyring is asked only for what the credentials file says it holds
 }
 
 // Access is a model service with what is needed to use it.
 type Access struct {
-	Profile   catalog.Profile // with the user's changes laid over it
-	Why       string          // who chose the profile, for people
-	Asked     string          // the model as it was chosen; see [Access.Model]
-	Key       Secret          // for the vendor's key header; none for local servers
-	Token     Secret          // a bearer token instead of Key
-	Source    string          // where the key came from, for people; "" without one
-	Allowed   []string        // models that the profile is limited to; nil for all
-	Window    int             // tokens; 0 unless the profile sets it
-	CompactAt int             // tokens; 0 unless the profile sets it
-	Notes     []string        // to be told to the user
-	Warnings  []string        // likewise, and not to be missed
+	Profile catalog.Profile // with the user's changes laid over it
+	Why     string          // who chose the profile, for people
+	Asked   string          // the model as it was chosen; see [Access.Model]
+	Key     Secret          // for the vendor's key header; none for local servers
+	Token   Secret          // a bearer token instead of Key
+	Source  string          // where the key came from, for people; "" without one
+
+	// Credential is set instead of Key when a key must be fetched, and fetched
+	// anew from time to time; see [Renewing].
+	Credential *Credential
+
+	Allowed   []string // models that the profile is limited to; nil for all
+	Window    int      // tokens; 0 unless the profile sets it
+	CompactAt int      // tokens; 0 unless the profile sets it
+	Notes     []string // to be told to the user
+	Warnings  []string // likewise, and not to be missed
 }
 
 // Model returns the id to ask for. "" means that the server is to be asked
 // what it has (only local profiles). plan is whether the mode is plan.
 func (a Access) Model(plan bool) string { return catalog.Alias(a.Profile, a.Asked, plan) }
+
+// With returns the access with a fetched key. On Anthropic's wire a gateway of
+// the user's own gets it as a bearer token too, which some want.
+func (a Access) With(key Secret) Access {
+	a.Key, a.Credential = key, nil
+	if own, ok := catalog.ByURL(a.Profile.BaseURL); a.Profile.Wire == catalog.Anthropic && !(ok && own.Wire == catalog.Anthropic) {
+		a.Token = key
+	}
+	return a
+}
 
 // Resolve chooses the profile, its address and model, and finds its key. A
 // wrong choice or key flag is an [*config.Error], a missing key a [*NoKey].
@@ -97,16 +114,43 @@ func Choose(ctx context.Context, r Request) (Access, error) {
 			Problem: fmt.Sprintf("%s: %s", a.Profile.Name, a.Profile.Missing)}
 	}
 	r.address(&a, c)
-	if a.Profile.BaseURL == "" {
-		return Access{}, &config.Error{File: "settings", Key: "profiles." + a.Profile.Name + ".base_url", Problem: "is missing: say where the service is"}
-	}
-	if u, err := url.Parse(a.Profile.BaseURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		o := r.Settings.Origin("base_url")
-		return Access{}, &config.Error{File: place(o), Line: o.Line, Key: "base_url",
-			Problem: fmt.Sprintf("%q must be an address that begins with http:// or https://", config.HideUser(a.Profile.BaseURL))}
+	if err := r.checkAddress(a.Profile); err != nil {
+		return Access{}, err
 	}
 	r.model(&a, c)
 	return a, nil
+}
+
+// checkAddress refuses a profile without an address, unless it is found by
+// where in its cloud the account is.
+func (r Request) checkAddress(p catalog.Profile) error {
+	switch err := CheckURL(p.BaseURL); {
+	case p.BaseURL == "" && p.Chain != "":
+		return nil
+	case p.BaseURL == "":
+		problem := "is missing: say where the service is"
+		if len(p.Bases) > 0 {
+			problem += ", here or in " + strings.Join(p.Bases, " or ")
+		}
+		return &config.Error{File: "settings", Key: "profiles." + p.Name + ".base_url", Problem: problem}
+	case err != nil:
+		o := r.Settings.Origin("base_url")
+		return &config.Error{File: place(o), Line: o.Line, Key: "base_url", Problem: err.Error()}
+	}
+	return nil
+}
+
+// CheckURL says what is wrong with the address of a service.
+func CheckURL(base string) error {
+	if u, err := url.Parse(base); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%q must be an address that begins with http:// or https://", config.HideUser(base))
+	}
+	return nil
+}
+
+// CheckKey refuses a key that is plainly one of another vendor than the profile's.
+func CheckKey(p catalog.Profile, key Secret, source string) error {
+	return astray(Access{Profile: p, Key: key, Source: source})
 }
 
 func place(o config.Origin) string {
@@ -120,6 +164,7 @@ func place(o config.Origin) string {
 // want of any key.
 type NoKey struct {
 	Profile catalog.Profile  // the zero value when none could be chosen
+	Expired bool             // there was one, which does not count any more
 	Found   []catalog.Server // on this machine
 	Path    string           // of the credentials file
 }
@@ -132,12 +177,18 @@ func (e *NoKey) Error() string {
 		b.WriteString("no model is set up: there is no key in the environment and none is stored")
 	} else {
 		login = e.Profile.Name
-		fmt.Fprintf(&b, "there is no key for the profile %s", e.Profile.Name)
+		if fmt.Fprintf(&b, "there is no key for the profile %s", e.Profile.Name); e.Expired {
+			b.WriteString(" any more: the login has expired")
+		}
 		if name = strings.Join(e.Profile.Keys, " or "); name == "" {
 			name = "profiles." + e.Profile.Name + ".api_key_env in your settings to the name of a variable"
 		}
 	}
-	fmt.Fprintf(&b, "\nset %s, or store a key with: oh auth login %s", name, login)
+	if e.Profile.Provider == "copilot" {
+		fmt.Fprintf(&b, "\nlog in with: oh auth login %s", login)
+	} else {
+		fmt.Fprintf(&b, "\nset %s, or store a key with: oh auth login %s (oh setup asks for all of it)", name, login)
+	}
 	if len(e.Found) == 0 {
 		b.WriteString("\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now")
 		return b.String()
@@ -148,6 +199,9 @@ func (e *NoKey) Error() string {
 			b.WriteString(", ")
 		}
 		fmt.Fprintf(&b, "%s (oh --profile %s", s.Label, s.Profile)
+		if p, _ := catalog.Find(s.Profile); s.BaseURL != "" && s.BaseURL != p.BaseURL {
+			fmt.Fprintf(&b, " --base-url %s", s.BaseURL)
+		}
 		if len(s.Models) > 0 {
 			fmt.Fprintf(&b, " --model %s", s.Models[0])
 		}

@@ -22,6 +22,7 @@ type scene struct {
 	env                                string // A=1 B=2
 	flags                              []config.Flag
 	key, stdin                         string
+	ring                               Keyring
 }
 
 const secret = "sk-secret"
@@ -55,7 +56,7 @@ func (s scene) request(t *testing.T) Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Request{Settings: l, Key: s.key, Stdin: strings.NewReader(s.stdin), Local: func(context.Context) []catalog.Server { return nil }}
+	return Request{Settings: l, Key: s.key, Stdin: strings.NewReader(s.stdin), Store: &Store{Path: filepath.Join(home, ".openharness", "credentials.json"), Ring: s.ring}, Local: func(context.Context) []catalog.Server { return nil }}
 }
 
 func profileFlag(name string) []config.Flag {
@@ -95,12 +96,14 @@ func TestResolve(t *testing.T) {
 		{"an empty variable is none", scene{env: "ANTHROPIC_API_KEY= OPENAI_API_KEY=o"}, gpt + `"o" OPENAI_API_KEY`},
 		{"a token", scene{env: "ANTHROPIC_AUTH_TOKEN=t"}, claude + `"token:t" ANTHROPIC_AUTH_TOKEN`},
 		{"a key before a token", scene{env: "ANTHROPIC_AUTH_TOKEN=t ANTHROPIC_API_KEY=a"}, claude + `"a" ANTHROPIC_API_KEY`},
-		{"an explicit choice wins", scene{env: "ANTHROPIC_API_KEY=a GEMINI_API_KEY=g", flags: profileFlag("gemini")}, `gemini openai https://generativelanguage.googleapis.com/v1beta/openai gemini-2.5-flash "g" GEMINI_API_KEY`},
+		{"an explicit choice wins", scene{env: "ANTHROPIC_API_KEY=a GEMINI_API_KEY=g", flags: profileFlag("gemini")}, `gemini gemini https://generativelanguage.googleapis.com/v1beta gemini-2.5-flash "g" GEMINI_API_KEY`},
 		{"by OPENHARNESS_PROFILE", scene{env: "ANTHROPIC_API_KEY=a OPENAI_API_KEY=o OPENHARNESS_PROFILE=openai-compatible"}, gpt + `"o" OPENAI_API_KEY`},
 		{"by the format", scene{env: "ANTHROPIC_API_KEY=a OPENAI_API_KEY=o OPENHARNESS_API_FORMAT=openai"}, gpt + `"o" OPENAI_API_KEY`},
 		{"by the vendor", scene{env: "ANTHROPIC_API_KEY=a DASHSCOPE_API_KEY=d OPENHARNESS_PROVIDER=dashscope"}, `qwen openai https://dashscope.aliyuncs.com/compatible-mode/v1 qwen-plus "d" DASHSCOPE_API_KEY`},
 		{"by the address", scene{env: "ANTHROPIC_API_KEY=a GROQ_API_KEY=g", user: `{"base_url": "https://api.groq.com/openai/v1"}`}, `groq openai https://api.groq.com/openai/v1 openai/gpt-oss-120b "g" GROQ_API_KEY`},
 		{"by a stored key", scene{credentials: `{"openai": {"api_key": "st0red"}}`}, gpt + `"st0red" ~/.openharness/credentials.json`},
+		{"by a helper", scene{claude: `{"apiKeyHelper": "false"}`}, claude + `"" the helper in ~/.claude/settings.json`},
+		{"by a key before a helper", scene{claude: `{"apiKeyHelper": "false"}`, env: "OPENAI_API_KEY=o"}, gpt + `"o" OPENAI_API_KEY`},
 		{"by a key in the settings", scene{user: `{"profiles": {"openai-compatible": {"api_key": "set"}}}`}, gpt + `"set" settings`},
 		{"by the flag's key", scene{key: "sk-or-v1-x", env: "ANTHROPIC_API_KEY=a"}, `openrouter openai https://openrouter.ai/api/v1 anthropic/claude-sonnet-4.6 "sk-or-v1-x" --api-key`},
 		{"by the flag's variable", scene{key: "env:OPENAI_API_KEY", env: "ANTHROPIC_API_KEY=a OPENAI_API_KEY=o"}, gpt + `"o" OPENAI_API_KEY`},
@@ -111,15 +114,15 @@ func TestResolve(t *testing.T) {
 		{"a subscription is not imitated", scene{flags: profileFlag("claude-subscription"), env: "ANTHROPIC_AUTH_TOKEN=t"}, `!--profile: "active_profile": claude-subscription: a Claude subscription works only in Anthropic's own programs, which oh does not imitate; use the profile claude-api with a key from console.anthropic.com (ANTHROPIC_API_KEY)`},
 
 		// Keys stay with their vendor.
-		{"never another vendor's variable", scene{env: "ANTHROPIC_API_KEY=a", flags: profileFlag("moonshot")}, "!there is no key for the profile moonshot\nset MOONSHOT_API_KEY, or store a key with: oh auth login moonshot\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
-		{"never another vendor's stored key", scene{credentials: `{"anthropic": {"api_key": "x"}}`, flags: profileFlag("gemini")}, "!there is no key for the profile gemini\nset GEMINI_API_KEY or GOOGLE_API_KEY, or store a key with: oh auth login gemini\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
-		{"never the flat key of another profile", scene{user: `{"active_profile": "moonshot", "api_key": "m"}`, flags: profileFlag("openai-compatible")}, "!there is no key for the profile openai-compatible\nset OPENAI_API_KEY, or store a key with: oh auth login openai-compatible\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
+		{"never another vendor's variable", scene{env: "ANTHROPIC_API_KEY=a", flags: profileFlag("moonshot")}, "!there is no key for the profile moonshot\nset MOONSHOT_API_KEY, or store a key with: oh auth login moonshot (oh setup asks for all of it)\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
+		{"never another vendor's stored key", scene{credentials: `{"anthropic": {"api_key": "x"}}`, flags: profileFlag("gemini")}, "!there is no key for the profile gemini\nset GEMINI_API_KEY or GOOGLE_API_KEY, or store a key with: oh auth login gemini (oh setup asks for all of it)\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
+		{"never the flat key of another profile", scene{user: `{"active_profile": "moonshot", "api_key": "m"}`, flags: profileFlag("openai-compatible")}, "!there is no key for the profile openai-compatible\nset OPENAI_API_KEY, or store a key with: oh auth login openai-compatible (oh setup asks for all of it)\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
 		{"the flat key of this profile", scene{user: `{"active_profile": "moonshot", "api_key": "m"}`}, `moonshot openai https://api.moonshot.cn/v1 kimi-k2.5 "m" settings`},
 		{"a flat key alone is Anthropic's", scene{user: `{"api_key": "k"}`}, claude + `"k" settings`},
 		{"a flat address of another profile", scene{user: `{"active_profile": "moonshot", "base_url": "https://gw.example/v1"}`, env: "OPENAI_API_KEY=o", flags: profileFlag("openai-compatible")}, gpt + `"o" OPENAI_API_KEY`},
 		{"an address of a lower layer than the choice", scene{user: `{"base_url": "https://gw.example/v1"}`, env: "OPENAI_API_KEY=o", flags: profileFlag("openai-compatible")}, gpt + `"o" OPENAI_API_KEY`},
 		{"an address that came with another profile", scene{env: "OPENAI_API_KEY=o OPENHARNESS_PROFILE=moonshot OPENHARNESS_BASE_URL=https://gw.example", flags: profileFlag("openai-compatible")}, gpt + `"o" OPENAI_API_KEY`},
-		{"a project's key is not used", scene{project: `{"active_profile": "moonshot", "api_key": "m", "profiles": {"moonshot": {"api_key": "m"}}}`}, "!there is no key for the profile moonshot\nset MOONSHOT_API_KEY, or store a key with: oh auth login moonshot\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
+		{"a project's key is not used", scene{project: `{"active_profile": "moonshot", "api_key": "m", "profiles": {"moonshot": {"api_key": "m"}}}`}, "!there is no key for the profile moonshot\nset MOONSHOT_API_KEY, or store a key with: oh auth login moonshot (oh setup asks for all of it)\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
 		{"a key that is plainly another's", scene{env: "OPENAI_API_KEY=sk-ant-x"}, `!OPENAI_API_KEY: the key looks like one of Anthropic-Compatible API and is not sent to OpenAI-Compatible API; choose --profile claude-api, or give a key of OpenAI-Compatible API`},
 		{"a gateway may take any key", scene{env: "OPENAI_API_KEY=sk-ant-x OPENAI_BASE_URL=https://gw.example/v1"}, `openai-compatible openai https://gw.example/v1 gpt-5.4 "sk-ant-x" OPENAI_API_KEY`},
 
@@ -130,7 +133,7 @@ func TestResolve(t *testing.T) {
 		{"a slot", scene{credentials: `{"anthropic": {"api_key": "c"}, "profile:work": {"api_key": "w"}}`, user: `{"active_profile": "claude-api", "profiles": {"claude-api": {"credential_slot": "work"}}}`}, claude + `"w" ~/.openharness/credentials.json`},
 		{"a variable in the user's env setting", scene{claude: `{"env": {"ANTHROPIC_API_KEY": "e", "ANTHROPIC_BASE_URL": "https://gw.example"}}`}, `claude-api anthropic https://gw.example claude-sonnet-4-6 "e" ANTHROPIC_API_KEY in ~/.claude/settings.json:1`},
 		{"a damaged store", scene{credentials: `{"anthropic": `}, `!~/.openharness/credentials.json: the credentials file is damaged: it is no JSON object of providers; correct it, or move it away and store the keys again`},
-		{"nothing at all", scene{}, "!no model is set up: there is no key in the environment and none is stored\nset ANTHROPIC_API_KEY (or another vendor's), or store a key with: oh auth login claude-api\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
+		{"nothing at all", scene{}, "!no model is set up: there is no key in the environment and none is stored\nset ANTHROPIC_API_KEY (or another vendor's), or store a key with: oh auth login claude-api (oh setup asks for all of it)\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
 
 		// Forms of --api-key.
 		{"env:", scene{key: "env:MY", env: "MY=m", flags: profileFlag("claude-api")}, claude + `"m" MY`},
@@ -148,8 +151,8 @@ func TestResolve(t *testing.T) {
 		{"the settings before the vendor's variable", scene{env: "ANTHROPIC_API_KEY=a ANTHROPIC_BASE_URL=http://127.0.0.1:8/", user: `{"profiles": {"claude-api": {"base_url": "https://gw.example"}}}`}, `claude-api anthropic https://gw.example claude-sonnet-4-6 "a" ANTHROPIC_API_KEY`},
 		{"OPENHARNESS_BASE_URL before the settings", scene{env: "ANTHROPIC_API_KEY=a OPENHARNESS_BASE_URL=https://e.example", user: `{"profiles": {"claude-api": {"base_url": "https://gw.example"}}}`}, `claude-api anthropic https://e.example claude-sonnet-4-6 "a" ANTHROPIC_API_KEY`},
 		{"no address", scene{env: "ANTHROPIC_API_KEY=a OPENHARNESS_BASE_URL=gw.example"}, `!OPENHARNESS_BASE_URL: "base_url": "gw.example" must be an address that begins with http:// or https://`},
-		{"OLLAMA_HOST", scene{env: "OLLAMA_HOST=0.0.0.0"}, `ollama openai http://127.0.0.1:11434/v1  "" `},
-		{"OLLAMA_HOST with a port", scene{env: "OLLAMA_HOST=box:99", flags: profileFlag("ollama")}, `ollama openai http://box:99/v1  "" `},
+		{"OLLAMA_HOST", scene{env: "OLLAMA_HOST=0.0.0.0"}, `ollama ollama http://127.0.0.1:11434/v1  "" `},
+		{"OLLAMA_HOST with a port", scene{env: "OLLAMA_HOST=box:99", flags: profileFlag("ollama")}, `ollama ollama http://box:99/v1  "" `},
 		{"a local profile needs no key", scene{flags: profileFlag("lmstudio")}, `lmstudio openai http://127.0.0.1:1234/v1  "" `},
 
 		// Models.
@@ -164,7 +167,7 @@ func TestResolve(t *testing.T) {
 		{"--model is taken as it is", scene{env: "OPENAI_API_KEY=o", flags: []config.Flag{{Name: "--model", Key: "model", Value: "claude-opus-4-6"}}}, `openai-compatible openai ` + openaiURL + ` claude-opus-4-6 "o" OPENAI_API_KEY`},
 
 		// Profiles of the user's own.
-		{"an own gateway gets no vendor's key", scene{env: "OPENAI_API_KEY=o", user: `{"active_profile": "gw", "profiles": {"gw": {"provider": "openai", "base_url": "https://gw.example/v1", "default_model": "m"}}}`}, "!there is no key for the profile gw\nset profiles.gw.api_key_env in your settings to the name of a variable, or store a key with: oh auth login gw\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
+		{"an own gateway gets no vendor's key", scene{env: "OPENAI_API_KEY=o", user: `{"active_profile": "gw", "profiles": {"gw": {"provider": "openai", "base_url": "https://gw.example/v1", "default_model": "m"}}}`}, "!there is no key for the profile gw\nset profiles.gw.api_key_env in your settings to the name of a variable, or store a key with: oh auth login gw (oh setup asks for all of it)\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},
 		{"an own profile with its variable", scene{env: "OPENAI_API_KEY=o GW_KEY=g", user: `{"active_profile": "gw", "profiles": {"gw": {"api_format": "anthropic", "base_url": "https://gw.example", "default_model": "m", "api_key_env": "GW_KEY"}}}`}, `gw anthropic https://gw.example m "g" GW_KEY`},
 		{"an own profile's stored key", scene{credentials: `{"profile:gw": {"api_key": "c"}}`, user: `{"active_profile": "gw", "profiles": {"gw": {"base_url": "https://gw.example/v1", "default_model": "m"}}}`}, `gw openai https://gw.example/v1 m "c" ~/.openharness/credentials.json`},
 		{"an own profile at the vendor's address", scene{env: "ANTHROPIC_API_KEY=a", user: `{"active_profile": "mine", "profiles": {"mine": {"provider": "anthropic", "default_model": "haiku"}}}`}, `mine anthropic ` + anthropicURL + ` claude-haiku-4-5 "a" ANTHROPIC_API_KEY`},
@@ -212,15 +215,16 @@ func TestWhyAndNotes(t *testing.T) {
 func TestNoKeyNamesLocalServers(t *testing.T) {
 	r := scene{}.request(t)
 	r.Local = func(context.Context) []catalog.Server {
-		return []catalog.Server{{Profile: "ollama", Label: "Ollama", Models: []string{"qwen3-coder:30b", "x"}}, {Profile: "vllm", Label: "vLLM"}}
+		return []catalog.Server{{Profile: "ollama", Label: "Ollama", Models: []string{"qwen3-coder:30b", "x"}}, {Profile: "vllm", Label: "vLLM"},
+			{Profile: "llamacpp", Label: "llama.cpp", BaseURL: "http://127.0.0.1:9931/v1"}}
 	}
 	_, err := Resolve(t.Context(), r)
 	var none *NoKey
-	if !errors.As(err, &none) || len(none.Found) != 2 {
+	if !errors.As(err, &none) || len(none.Found) != 3 {
 		t.Fatal(err)
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 3 || lines[2] != "or use what runs on this machine: Ollama (oh --profile ollama --model qwen3-coder:30b), vLLM (oh --profile vllm)" {
+	if len(lines) != 3 || lines[2] != "or use what runs on this machine: Ollama (oh --profile ollama --model qwen3-coder:30b), vLLM (oh --profile vllm), llama.cpp (oh --profile llamacpp --base-url http://127.0.0.1:9931/v1)" {
 		t.Errorf("%q", lines)
 	}
 }
@@ -239,5 +243,19 @@ func TestScrub(t *testing.T) {
 	}
 	if len(Scrub(nil, "")) < 20 {
 		t.Error("without settings")
+	}
+}
+
+func TestAzureVersion(t *testing.T) {
+	const at = "AZURE_OPENAI_API_KEY=k-azure-0123456789 AZURE_OPENAI_ENDPOINT=https://x.openai.azure.com/"
+	for env, want := range map[string]string{
+		at:                                    "https://x.openai.azure.com",
+		at + " OPENAI_API_VERSION=2025-04-01": "https://x.openai.azure.com?api-version=2025-04-01",
+		at + "?api-version=a OPENAI_API_VERSION=2025-04-01-prev": "https://x.openai.azure.com/?api-version=a",
+	} {
+		a, err := Resolve(t.Context(), scene{env: env, flags: []config.Flag{{Name: "--profile", Key: "active_profile", Value: "azure"}, {Name: "--model", Key: "model", Value: "mine"}}}.request(t))
+		if err != nil || a.Profile.BaseURL != want {
+			t.Errorf("%s: %q, %v", env, a.Profile.BaseURL, err)
+		}
 	}
 }

@@ -41,7 +41,7 @@ func (r Request) choose(ctx context.Context) (Access, chosen, error) {
 		return Access{}, chosen{}, err
 	}
 	if name == "" {
-		return Access{}, chosen{}, &NoKey{Found: r.local(ctx), Path: Open(l.Paths).Path}
+		return Access{}, chosen{}, &NoKey{Found: r.local(ctx), Path: r.store().Path}
 	}
 	p, user, _ := profile(l, name)
 	return Access{Profile: p, Why: why, Notes: []string{fmt.Sprintf("using %s (%s)", p.Name, why)}}, chosen{-1, user}, nil
@@ -121,7 +121,7 @@ func (r Request) byFlag() string {
 // user's settings, or the one that is implied by a local address.
 func (r Request) stored() (name, why string, err error) {
 	l := r.Settings
-	have, err := Open(l.Paths).Names()
+	have, err := r.store().Names()
 	if err != nil {
 		return "", "", err
 	}
@@ -129,6 +129,12 @@ func (r Request) stored() (name, why string, err error) {
 		p, user, _ := profile(l, name)
 		if p.Missing == "" && (slices.Contains(have, slot(p, user)) || !settingsKey(l, p.Name).IsZero()) {
 			return p.Name, "a key for it is stored", nil
+		}
+	}
+	for _, name := range names(l) {
+		p, _, _ := profile(l, name)
+		if command, source := helper(l, p); command != "" && p.Missing == "" {
+			return p.Name, source + " gives keys for it", nil
 		}
 	}
 	for _, c := range slices.Backward(l.Choices) {
@@ -161,12 +167,19 @@ func implies(c config.Choice) string {
 		return p.Name
 	}
 	switch c.Format {
-	case "anthropic":
+	case "":
+		return ""
+	case catalog.Anthropic:
 		return "claude-api"
-	case "openai":
+	case catalog.OpenAI:
 		return "openai-compatible"
 	case "copilot":
 		return "copilot"
+	}
+	for _, p := range catalog.Profiles() {
+		if p.Wire == c.Format && p.Missing == "" {
+			return p.Name
+		}
 	}
 	return ""
 }
@@ -200,34 +213,51 @@ func profile(l *config.Loaded, name string) (catalog.Profile, config.Profile, bo
 // custom makes a profile of a user's own. It takes its vendor's variables only
 // when it also keeps to the vendor's address.
 func custom(name string, user config.Profile) catalog.Profile {
-	p := catalog.Profile{Name: name, Label: user.Label, Provider: user.Provider, Wire: catalog.OpenAI}
-	for _, b := range catalog.Profiles() {
-		if user.Provider == "" || b.Provider != user.Provider {
-			continue
-		}
+	p := catalog.Profile{Provider: user.Provider, Wire: catalog.OpenAI}
+	if b, ok := vendor(user); ok {
 		p.Wire, p.Missing = b.Wire, b.Missing
-		if user.BaseURL == "" || sameHost(user.BaseURL, b.BaseURL) {
-			p.BaseURL, p.Keys, p.Tokens, p.Bases, p.Model, p.Local = b.BaseURL, b.Keys, b.Tokens, b.Bases, b.Model, b.Local
+		if user.BaseURL == "" || ofVendor(user.BaseURL, b) {
+			p = b
 		}
 	}
-	if user.APIFormat == "copilot" {
-		copilot, _ := catalog.Find("copilot")
-		p.Missing = copilot.Missing
-	}
+	p.Name, p.Label = name, user.Label
 	if p.Label == "" {
 		p.Label = name
 	}
 	return p
 }
 
-func wireOf(format string) string {
-	switch format {
-	case "anthropic":
-		return catalog.Anthropic
-	case "openai":
-		return catalog.OpenAI
+// vendor returns the built-in profile that a profile of a user's own is another
+// of: the first of its vendor, of several the one that speaks its wire.
+func vendor(user config.Profile) (best catalog.Profile, found bool) {
+	name := user.Provider
+	if name == "" && user.APIFormat == "copilot" {
+		name = "copilot"
 	}
-	return ""
+	for _, b := range catalog.Profiles() {
+		if name == "" || b.Provider != name {
+			continue
+		}
+		if !found || best.Wire != wireOf(user.APIFormat) && b.Wire == wireOf(user.APIFormat) {
+			best, found = b, true
+		}
+	}
+	return best, found
+}
+
+// ofVendor reports whether an address is one of the vendor's own.
+func ofVendor(base string, b catalog.Profile) bool {
+	at, ok := catalog.ByURL(base)
+	return sameHost(base, b.BaseURL) || ok && at.Provider == b.Provider && strings.HasPrefix(base, "https://")
+}
+
+// wireOf returns the wire that a format names; "" for copilot, which is one
+// service, and for none.
+func wireOf(format string) string {
+	if format == "copilot" {
+		return ""
+	}
+	return format
 }
 
 // applies reports whether what a layer says without naming a profile is meant
@@ -266,6 +296,11 @@ func (r Request) address(a *Access, c chosen) {
 	switch {
 	case base != "":
 		p.BaseURL = base
+	case p.Provider == "copilot" && c.user.BaseURL == "":
+		// A damaged store is told when the key is looked for.
+		if domain, err := r.store().Detail(slot(*p, c.user), "domain"); err == nil && domain != "" {
+			p.BaseURL = CopilotURL(domain)
+		}
 	default:
 		for _, v := range p.Bases {
 			if text, _, ok := r.Settings.Env(v); ok && strings.TrimSpace(text) != "" {
@@ -277,16 +312,40 @@ func (r Request) address(a *Access, c chosen) {
 			}
 		}
 	}
-	p.BaseURL = strings.TrimRight(strings.TrimSpace(p.BaseURL), "/")
+	p.BaseURL = r.versioned(*p, strings.TrimRight(strings.TrimSpace(p.BaseURL), "/"))
+	if u, err := url.Parse(p.BaseURL); err == nil && p.Provider == "copilot" && p.Wire == catalog.OpenAI && u.Path == "" {
+		p.BaseURL += "/chat/completions" // other services of this wire have /v1 before it
+	}
 	a.Allowed, a.Window, a.CompactAt = c.user.Models, c.user.Window, c.user.CompactAt
+}
+
+// versioned names the version of the API in an address, where a variable gives
+// it and the address does not.
+func (r Request) versioned(p catalog.Profile, base string) string {
+	u, err := url.Parse(base)
+	if err != nil || base == "" || u.Query().Has("api-version") {
+		return base
+	}
+	for _, v := range p.Versions {
+		if text, _, ok := r.Settings.Env(v); ok && strings.TrimSpace(text) != "" {
+			query := u.Query()
+			query.Set("api-version", strings.TrimSpace(text))
+			u.RawQuery = query.Encode()
+			return u.String()
+		}
+	}
+	return base
 }
 
 // hostURL makes an address of what OLLAMA_HOST may hold: a host, a port, both,
 // or an address; 0.0.0.0 is where a server listens, not where it is reached.
 func hostURL(text, name string) string {
-	usual, _ := catalog.Find(name)
-	port := usual.BaseURL[strings.LastIndexByte(usual.BaseURL, ':')+1:]
-	port, _, _ = strings.Cut(port, "/")
+	built, _ := catalog.Find(name)
+	usual, err := url.Parse(built.BaseURL)
+	if err != nil {
+		return text
+	}
+	port := usual.Port()
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
@@ -305,7 +364,7 @@ func hostURL(text, name string) string {
 	}
 	u.Host = net.JoinHostPort(host, port)
 	if strings.Trim(u.Path, "/") == "" {
-		u.Path = "/v1"
+		u.Path = usual.Path
 	}
 	return u.String()
 }

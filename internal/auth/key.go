@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +17,8 @@ import (
 const maxKey = 64 << 10
 
 // key finds the key of the chosen profile: the flag's, the vendor's variable,
-// the stored one, the one in the user's own settings.
+// the stored one, the one in the user's own settings, what a helper prints; else
+// a cloud's own credentials.
 func (r Request) key(ctx context.Context, a *Access) error {
 	if r.Key != "" {
 		return r.flagKey(a)
@@ -27,24 +27,66 @@ func (r Request) key(ctx context.Context, a *Access) error {
 		return err
 	}
 	l, p := r.Settings, a.Profile
-	store := Open(l.Paths)
-	key, found, err := store.Get(slot(p, l.Settings.Profiles[p.Name]))
-	if err != nil {
+	own := settingsKey(l, p.Name)
+	command, source := helper(l, p)
+	keyless := p.Local || loopback(p.BaseURL)
+	store, get := r.store(), Store.Get
+	if r.Known || keyless || !own.IsZero() || command != "" || p.Chain != "" {
+		get = Store.GetKnown
+	}
+	key, where, err := get(store, ctx, slot(p, l.Settings.Profiles[p.Name]))
+	switch {
+	case err != nil:
 		return err
-	}
-	if found {
-		a.Key, a.Source = key, store.Path
-		return nil
-	}
-	if key := settingsKey(l, p.Name); !key.IsZero() {
+	case !key.IsZero() && expired(store, slot(p, l.Settings.Profiles[p.Name])):
+		return &NoKey{Profile: p, Expired: true, Found: r.local(ctx), Path: store.Path}
+	case !key.IsZero():
+		a.Hold(key, where)
+	case !own.IsZero():
 		a.Source = "settings"
-		a.Key, err = clean(key.Reveal(), a.Source)
+		a.Key, err = clean(own.Reveal(), a.Source)
 		return err
+	case command != "":
+		a.helped(l, command, source)
+	case p.Chain != "":
+		a.Source, _ = chainSource(l, p.Chain)
+	case !keyless:
+		return &NoKey{Profile: p, Found: r.local(ctx), Path: store.Path}
 	}
-	if p.Local || loopback(p.BaseURL) {
-		return nil
+	return nil
+}
+
+// Hold takes a key of the store: a bearer token where the service knows no other.
+func (a *Access) Hold(key Secret, where string) {
+	a.Key, a.Token, a.Credential = Secret{}, Secret{}, nil
+	if a.Source = where; len(a.Profile.Keys) == 0 && len(a.Profile.Tokens) > 0 {
+		a.Token = key
+	} else {
+		a.Key = key
 	}
-	return &NoKey{Profile: p, Found: r.local(ctx), Path: store.Path}
+}
+
+// helped makes the helper's command the source of keys.
+func (a *Access) helped(l *config.Loaded, command, source string) {
+	c, warnings := helperCredential(l, command, source)
+	fetch, to := c.fetch, *a
+	c.fetch = func(ctx context.Context) (Secret, error) {
+		key, err := fetch(ctx)
+		if err == nil {
+			to.Key, to.Source = key, source
+			err = astray(to)
+		}
+		return key, err
+	}
+	a.Credential, a.Source = c, source
+	a.Warnings = append(a.Warnings, warnings...)
+}
+
+func (r Request) store() Store {
+	if r.Store != nil {
+		return *r.Store
+	}
+	return Open(r.Settings)
 }
 
 // variable takes the key or token of the first of the profile's variables that
@@ -108,6 +150,16 @@ func settingsKey(l *config.Loaded, name string) Secret {
 		}
 	}
 	return Secret{}
+}
+
+// ReadKey reads the key that --api-key gives, apart from any profile. warning is
+// to be told; "" for none.
+func (r Request) ReadKey() (key Secret, warning string, err error) {
+	var a Access
+	if err := r.flagKey(&a); err != nil {
+		return Secret{}, "", err
+	}
+	return a.Key, strings.Join(a.Warnings, "; "), nil
 }
 
 // flagKey reads --api-key.
@@ -189,7 +241,3 @@ func clean(text, source string) (Secret, error) {
 	}
 	return config.NewSecret(text), nil
 }
-
-// ErrCorrupt says that the credentials file cannot be understood. It is then
-// never written to.
-var ErrCorrupt = errors.New("the credentials file is damaged")

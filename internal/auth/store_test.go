@@ -12,16 +12,18 @@ import (
 	"github.com/openharness/oh/internal/config"
 )
 
+func fileStore(path string) Store { return Store{Path: path} }
+
 func TestStore(t *testing.T) {
-	s := Open(config.Paths{Config: filepath.Join(t.TempDir(), "new")})
-	if _, ok, err := s.Get("anthropic"); ok || err != nil {
-		t.Fatal(ok, err)
+	s := fileStore(filepath.Join(t.TempDir(), "new", "credentials.json"))
+	if key, _, err := s.Get(t.Context(), "anthropic"); !key.IsZero() || err != nil {
+		t.Fatal(key, err)
 	}
 	if _, err := os.Stat(filepath.Dir(s.Path)); !errors.Is(err, os.ErrNotExist) {
 		t.Error("reading made the folder")
 	}
 	for name, key := range map[string]string{"anthropic": " sk-secret-a\n", "profile:w": "sk-secret-w"} {
-		if err := s.Put(t.Context(), name, config.NewSecret(key)); err != nil {
+		if _, _, err := s.Put(t.Context(), name, config.NewSecret(key), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -29,9 +31,9 @@ func TestStore(t *testing.T) {
 	if err != nil || filepath.Separator == '/' && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	key, ok, err := s.Get("anthropic")
-	if err != nil || !ok || key.Reveal() != "sk-secret-a" || fmt.Sprint(key) != "[hidden]" {
-		t.Error(key, ok, err)
+	key, where, err := s.Get(t.Context(), "anthropic")
+	if err != nil || where != s.Path || key.Reveal() != "sk-secret-a" || fmt.Sprint(key) != "[hidden]" {
+		t.Error(key, where, err)
 	}
 	names, err := s.Names()
 	if err != nil || strings.Join(names, " ") != "anthropic profile:w" {
@@ -43,18 +45,18 @@ func TestStore(t *testing.T) {
 	if was, err := s.Clear(t.Context(), "anthropic"); was || err != nil {
 		t.Error(was, err)
 	}
-	if _, ok, _ := s.Get("anthropic"); ok {
+	if key, _, _ := s.Get(t.Context(), "anthropic"); !key.IsZero() {
 		t.Error("the key is still there")
 	}
 }
 
 func TestStoreKeepsWhatItDoesNotKnow(t *testing.T) {
-	s := Store{filepath.Join(t.TempDir(), "c.json")}
+	s := fileStore(filepath.Join(t.TempDir(), "c.json"))
 	before := `{"openai_codex": {"external_binding": {"provider": "openai_codex", "n": 12345678901234567890}}, "openai": {"api_key": "old", "x": [1]}}`
 	if err := os.WriteFile(s.Path, []byte(before), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Put(t.Context(), "openai", config.NewSecret("a&b<c>")); err != nil {
+	if _, _, err := s.Put(t.Context(), "openai", config.NewSecret("a&b<c>"), nil); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(s.Path)
@@ -69,13 +71,13 @@ func TestStoreKeepsWhatItDoesNotKnow(t *testing.T) {
 
 func TestDamagedStoreIsNeverOverwritten(t *testing.T) {
 	for _, text := range []string{"{", "[]", "null", `{"a": 1}`, `"sk-secret"`} {
-		s := Store{filepath.Join(t.TempDir(), "c.json")}
+		s := fileStore(filepath.Join(t.TempDir(), "c.json"))
 		if err := os.WriteFile(s.Path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err1 := s.Get("x")
+		_, _, err1 := s.Get(t.Context(), "x")
 		_, err2 := s.Names()
-		err3 := s.Put(t.Context(), "x", config.NewSecret("k"))
+		_, _, err3 := s.Put(t.Context(), "x", config.NewSecret("k"), nil)
 		_, err4 := s.Clear(t.Context(), "x")
 		for _, err := range []error{err1, err2, err3, err4} {
 			if !errors.Is(err, ErrCorrupt) || strings.Contains(err.Error(), secret) {
@@ -86,23 +88,23 @@ func TestDamagedStoreIsNeverOverwritten(t *testing.T) {
 			t.Errorf("%s was overwritten by %s", text, data)
 		}
 	}
-	s := Store{filepath.Join(t.TempDir(), "c.json")}
+	s := fileStore(filepath.Join(t.TempDir(), "c.json"))
 	if err := os.WriteFile(s.Path, []byte(`{"x": {"api_key": 7}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Get("x"); !errors.Is(err, ErrCorrupt) {
+	if _, _, err := s.Get(t.Context(), "x"); !errors.Is(err, ErrCorrupt) {
 		t.Error(err)
 	}
 }
 
 func TestStoreRefusesBadKeys(t *testing.T) {
-	s := Store{filepath.Join(t.TempDir(), "c.json")}
+	s := fileStore(filepath.Join(t.TempDir(), "c.json"))
 	for _, key := range []string{"", "  ", "a b", "a\nb", "ключ", strings.Repeat("x", maxKey+1)} {
-		if err := s.Put(t.Context(), "x", config.NewSecret(key)); err == nil {
+		if _, _, err := s.Put(t.Context(), "x", config.NewSecret(key), nil); err == nil {
 			t.Errorf("%q was stored", key)
 		}
 	}
-	if err := s.Put(t.Context(), "", config.NewSecret("k")); err == nil {
+	if _, _, err := s.Put(t.Context(), "", config.NewSecret("k"), nil); err == nil {
 		t.Error("a key without a name was stored")
 	}
 	if _, err := os.Stat(s.Path); !errors.Is(err, os.ErrNotExist) {
@@ -111,11 +113,11 @@ func TestStoreRefusesBadKeys(t *testing.T) {
 }
 
 func TestConcurrentPuts(t *testing.T) {
-	s := Store{filepath.Join(t.TempDir(), "c.json")}
+	s := fileStore(filepath.Join(t.TempDir(), "c.json"))
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			if err := s.Put(t.Context(), fmt.Sprintf("p%d", i), config.NewSecret("k")); err != nil {
+			if _, _, err := s.Put(t.Context(), fmt.Sprintf("p%d", i), config.NewSecret("k"), nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -144,7 +146,7 @@ func FuzzStore(f *testing.F) {
 	f.Add([]byte(`{"anthropic": {"api_key": "k"}}`))
 	f.Add([]byte(`{"a": {"api_key": null}, "b": null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := Store{"c.json"}
+		s := fileStore("c.json")
 		c, err := s.decode(data)
 		if (err == nil) != (c != nil) {
 			t.Error("neither content nor error")

@@ -6,75 +6,96 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider"
 )
 
-func TestProfilesAreWhole(t *testing.T) {
-	seen := map[string]bool{}
-	keys := map[string]string{}
-	for _, p := range Profiles() {
-		if seen[p.Name] {
-			t.Errorf("%s is there twice", p.Name)
-		}
-		seen[p.Name] = true
-		if p.Wire != Anthropic && p.Wire != OpenAI {
-			t.Errorf("%s: wire %q", p.Name, p.Wire)
-		}
-		if p.Missing != "" {
-			if len(p.Keys)+len(p.Tokens) > 0 || p.BaseURL != "" {
-				t.Errorf("%s cannot be used, but has an address or a key variable", p.Name)
-			}
-			continue
-		}
-		u, err := url.Parse(p.BaseURL)
-		if err != nil || u.Host == "" || strings.HasSuffix(p.BaseURL, "/") {
-			t.Errorf("%s: base URL %q", p.Name, p.BaseURL)
-		}
-		if p.Local != (u.Scheme == "http") || p.Local != (len(p.Keys) == 0) || p.Local != (p.Model == "") {
-			t.Errorf("%s: local %v does not fit the rest", p.Name, p.Local)
-		}
-		for _, k := range append(p.Keys, p.Tokens...) {
-			if keys[k] != "" {
-				t.Errorf("%s belongs to %s and %s", k, keys[k], p.Name)
-			}
-			keys[k] = p.Name
-		}
-		if p.Model != "" && p.Provider != "modelscope" && p.Provider != "together" && !Model(p.Name, p.Model).Known {
-			t.Errorf("%s: the default model %q is not in the table", p.Name, p.Model)
-		}
-	}
-	want := "claude-api claude-subscription openai-compatible codex copilot moonshot gemini minimax nvidia qwen modelscope openrouter groq deepseek mistral xai zhipu together fireworks cerebras ollama llamacpp lmstudio vllm"
-	for _, name := range strings.Fields(want) {
-		if !seen[name] {
-			t.Errorf("%s is missing", name)
-		}
-	}
-}
+// Model is what the built-in tables know of a model.
+func Model(profile, name string) Info { return Load(Config{}).Model(profile, name) }
 
 func TestRowsAreWhole(t *testing.T) {
+	all, err := parseModels(modelText)
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]bool{}
-	for _, r := range rows() {
-		key := r.pattern + "|" + r.vendor
+	for _, r := range all {
+		key := r.pattern + " of maker " + r.maker + ", service " + r.service
 		if seen[key] {
 			t.Errorf("%s is there twice", key)
 		}
 		seen[key] = true
 		if r.pattern != strings.ToLower(r.pattern) {
-			t.Errorf("%s is not in lower case and never matches", r.pattern)
+			t.Errorf("%s is not in lower case and never matches", key)
 		}
-		if (r.in > 0) != (r.out > 0) || r.read > r.in {
-			t.Errorf("%s: prices %v %v %v", key, r.in, r.out, r.read)
+		if _, known := Find(r.service); r.service != "" && !known {
+			if _, vendor := byVendor(Profiles(), r.service); !vendor {
+				t.Errorf("%s: no such service", key)
+			}
 		}
-		if r.window > 0 && r.output >= r.window {
-			t.Errorf("%s: output %d of a window of %d", key, r.output, r.window)
+		checkFacts(t, key, r)
+		name := r.pattern
+		if strings.HasSuffix(name, "-") || strings.HasSuffix(name, ".") {
+			name += "x"
+		}
+		if i := Model("", name); r.service == "" && (i.Window <= i.MaxOutput || i.Price.CacheRead > i.Price.In) {
+			t.Errorf("%s: output %d of a window of %d, prices %+v", key, i.MaxOutput, i.Window, i.Price)
+		}
+	}
+}
+
+func checkFacts(t *testing.T, key string, r row) {
+	t.Helper()
+	for word := range strings.FieldsSeq(r.facts) {
+		name, text, ok := strings.Cut(word, "=")
+		if !ok {
+			text = "yes"
+		}
+		if name == "price" {
+			if p := readPrice(text); !p.Known || p.In <= 0 != (p.Out <= 0) {
+				t.Errorf("%s: %s", key, word)
+			}
+			continue
+		}
+		if name == "id" || word == "old" {
+			if strings.ToLower(text) != text && !strings.EqualFold(text, r.pattern) || name == "id" && !Model("", text).Known {
+				t.Errorf("%s: %s", key, word)
+			}
+			continue
+		}
+		f, ok := findField(name, true)
+		if _, err := f.fromText(text); !ok || err != nil {
+			t.Errorf("%s: %s: %v", key, word, err)
+		}
+		if f.kind == list {
+			for _, e := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' }) {
+				if !slices.Contains(efforts(), e) {
+					t.Errorf("%s: %s", key, word)
+				}
+			}
+		}
+	}
+}
+
+func TestBadModelTables(t *testing.T) {
+	for table, want := range map[string]string{
+		"gpt-4 window=1":       "line 1",
+		"[maker a]\n[what b]":  "line 2",
+		"[maker a\ngpt":        "line 1",
+		"[service a]\n* tools": "",
+	} {
+		_, err := parseModels(table)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", table, err)
 		}
 	}
 }
@@ -118,19 +139,27 @@ func TestAlias(t *testing.T) {
 	}
 }
 
+// same compares infos but for how they came about.
+func same(want, got Info) string { return cmp.Diff(want, got, cmpopts.IgnoreUnexported(Info{})) }
+
 func TestModel(t *testing.T) {
-	sonnet := Info{Known: true, Window: 200_000, Sure: true, MaxOutput: 64_000, Vision: true, Thinking: ThinkAdaptive,
+	sonnet := Info{Known: true, Window: 200_000, Sure: true, Long: 1_000_000, MaxOutput: 64_000, Vision: true, Documents: true, Thinking: ThinkAdaptive,
 		Efforts: []string{"low", "medium", "high", "max"}, TokenField: "max_tokens", Cache: CacheMarks,
 		Price: Price{Known: true, In: 3, Out: 15, CacheRead: 0.30, CacheWrite: 3.75}}
 	long := sonnet
 	long.Window = 1_000_000
-	gpt := Info{Known: true, Window: 1_050_000, Sure: true, MaxOutput: 128_000, Vision: true, Thinking: ThinkEffort,
+	router := sonnet
+	gpt := Info{Known: true, Window: 1_050_000, Sure: true, MaxOutput: 128_000, Vision: true, Documents: true, Thinking: ThinkEffort,
 		Efforts: []string{"low", "medium", "high", "xhigh"}, TokenField: "max_completion_tokens", Cache: CacheAuto,
 		Price: Price{Known: true, In: 2.5, Out: 15, CacheRead: 0.25}}
+	gpt.Quirks.CacheKey, gpt.Quirks.ToolEffort = true, provider.OmitEffort
 	unpriced := gpt
 	unpriced.Price = Price{}
-	local := gpt
+	elsewhere := unpriced
+	elsewhere.Quirks = provider.Traits{}
+	local := elsewhere
 	local.Window, local.Sure, local.MaxOutput, local.Price = LocalWindow, false, 0, Price{Known: true}
+	local.Quirks.Schema = provider.FlatSchema
 	unknown := Info{Window: RemoteWindow, TokenField: "max_tokens"}
 	for _, c := range []struct {
 		profile, name string
@@ -138,19 +167,20 @@ func TestModel(t *testing.T) {
 	}{
 		{"claude-api", "claude-sonnet-4-6", sonnet},
 		{"claude-api", "claude-sonnet-4-6[1m]", long},
-		{"openrouter", "anthropic/claude-sonnet-4.6", sonnet},
+		{"openrouter", "anthropic/claude-sonnet-4.6", router},
 		{"my-own", "us.anthropic.claude-sonnet-4-6-20260101-v1:0", sonnet},
 		{"openai-compatible", "gpt-5.4", gpt},
 		{"openai-compatible", "gpt-5.4-2026-03-05", gpt},
 		{"openai-compatible", "gpt-5.4-ultra", unpriced},
-		{"nvidia", "openai/gpt-5.4", unpriced},
+		{"nvidia", "openai/gpt-5.4", elsewhere},
 		{"ollama", "gpt-5.4", local},
 		{"", "something-else", unknown},
 		{"", "", unknown},
 		{"", "spark-max", unknown},
 		{"", "o3x", unknown},
+		{"bedrock", "us.something.new-v1:0", unknown},
 	} {
-		if diff := cmp.Diff(c.want, Model(c.profile, c.name)); diff != "" {
+		if diff := same(c.want, Model(c.profile, c.name)); diff != "" {
 			t.Errorf("Model(%q, %q): %s", c.profile, c.name, diff)
 		}
 	}
@@ -176,15 +206,20 @@ func TestCost(t *testing.T) {
 		known          bool
 	}{
 		{"claude-api", "claude-sonnet-4-6", 3 + 1.5 + 0.6 + 1.5, true},
-		{"openai-compatible", "gpt-5.4", 2.5 + 1.5 + 0.5, true},
-		{"groq", "openai/gpt-oss-120b", 0.15 + 0.06 + 0.15, true},
+		{"openai-compatible", "gpt-5.4", 2.5 + 1.5 + 0.5 + 1, true},
+		{"mistral", "mistral-large-2512", 0.5 + 0.15 + 1 + 0.2, true}, // no price for the cache
+		{"groq", "openai/gpt-oss-120b", 0.15 + 0.06 + 0.15 + 0.06, true},
 		{"nvidia", "openai/gpt-oss-120b", 0, false},
 		{"openrouter", "openai/gpt-oss-120b", 0, false},
 		{"openai-compatible", "nobody-knows", 0, false},
 		{"claude-api", "claude-haiku-5-5", 0, false},
+		{"bedrock", "global.anthropic.claude-sonnet-4-6", 3 + 1.5 + 0.6 + 1.5, true},
+		{"bedrock", "global.anthropic.claude-sonnet-4-5-20250929-v1:0", 3 + 1.5 + 0.6 + 1.5, true},
+		{"bedrock", "eu.anthropic.claude-sonnet-4-6", 0, false},
+		{"copilot", "gpt-5.4", 0, false},
 		{"ollama", "nobody-knows", 0, true},
 	} {
-		usd, known := Cost(c.profile, c.model, use)
+		usd, known := Load(Config{}).Cost(c.profile, c.model, use)
 		if fmt.Sprintf("%.6f %v", usd, known) != fmt.Sprintf("%.6f %v", c.usd, c.known) {
 			t.Errorf("Cost(%s, %s) = %v %v, want %v %v", c.profile, c.model, usd, known, c.usd, c.known)
 		}
@@ -210,22 +245,6 @@ func TestEffort(t *testing.T) {
 		}
 		if got := i.Budget(c.want); got != c.budget {
 			t.Errorf("%s: Budget(%q) = %d, want %d", c.model, c.want, got, c.budget)
-		}
-	}
-}
-
-func TestByKeyAndURL(t *testing.T) {
-	for key, want := range map[string]string{"sk-ant-api03-x": "claude-api", "sk-or-v1-x": "openrouter", "gsk_x": "groq", "sk-proj-x": "openai-compatible", "sk-x": "", "": ""} {
-		if p, _ := ByKey(key); p.Name != want {
-			t.Errorf("ByKey(%q) = %q, want %q", key, p.Name, want)
-		}
-	}
-	for base, want := range map[string]string{
-		"https://api.anthropic.com/v1": "claude-api", "https://API.openai.com": "openai-compatible", "http://localhost:11434": "ollama",
-		"https://evil.example/api.anthropic.com": "", "https://api.anthropic.com.evil.example": "", "not a url": "", "": "",
-	} {
-		if p, _ := ByURL(base); p.Name != want {
-			t.Errorf("ByURL(%q) = %q, want %q", base, p.Name, want)
 		}
 	}
 }
@@ -282,9 +301,38 @@ func TestServerModelsGuardsTheKey(t *testing.T) {
 	defer other.Close()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) }))
 	defer s.Close()
-	_, err := ServerModels(t.Context(), s.URL+"/v1", "sk-secret")
+	_, err := ServerModels(t.Context(), nil, Profile{Name: "x", BaseURL: s.URL + "/v1"}, "sk-secret")
 	if err == nil || strings.Contains(err.Error(), "sk-secret") || leaked != "" {
 		t.Errorf("err %v, leaked %q", err, leaked)
+	}
+}
+
+func TestServerModels(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.String() + " " + r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("X-Goog-Api-Key") {
+		case "/v1/models Bearer k":
+			fmt.Fprint(w, `{"object":"list","data":[{"id":"chat"}]}`)
+		case "/v1/models?limit=1000 k":
+			fmt.Fprint(w, `{"data":[{"id":"claude","type":"model"}],"has_more":false}`)
+		case "/v1beta/models?pageSize=1000 k":
+			fmt.Fprint(w, `{"models":[{"name":"models/gemini-x","supportedGenerationMethods":["generateContent"]},{"name":"models/embed","supportedGenerationMethods":["embedContent"]}]}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer s.Close()
+	for _, c := range []struct{ wire, path, want string }{
+		{OpenAI, "", "chat"}, {Responses, "/v1/", "chat"}, {Ollama, "/v1", "chat"}, {Anthropic, "", "claude"}, {Anthropic, "/v1", "claude"}, {Gemini, "", "gemini-x"}, {Gemini, "/v1beta", "gemini-x"},
+	} {
+		got, err := ServerModels(t.Context(), nil, Profile{Name: "x", Wire: c.wire, BaseURL: s.URL + c.path}, "k")
+		if err != nil || len(got) != 1 || got[0] != c.want {
+			t.Errorf("%s %s: %v, %v", c.wire, c.path, got, err)
+		}
+	}
+	for _, p := range []Profile{{Name: "x"}, {Name: "x", Host: "bedrock", BaseURL: s.URL}, {Name: "x", BaseURL: s.URL + "/none"}} {
+		if got, err := ServerModels(t.Context(), nil, p, "k"); err == nil {
+			t.Errorf("%+v: %v", p, got)
+		}
 	}
 }
 
@@ -304,6 +352,7 @@ func FuzzModelList(f *testing.F) {
 	f.Add([]byte(`{"object":"list","data":[{"id":"a"}]}`))
 	f.Add([]byte(`{"data":null}`))
 	f.Add([]byte(`[]`))
+	f.Add([]byte(`{"models":[{"name":"models/a","supportedGenerationMethods":[]},{"name":1}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ids, err := modelList(b)
 		if err != nil && ids != nil {
@@ -313,7 +362,68 @@ func FuzzModelList(f *testing.F) {
 }
 
 func BenchmarkModel(b *testing.B) {
+	c := Load(Config{})
 	for b.Loop() {
-		Model("claude-api", "claude-sonnet-4-6")
+		c.Model("claude-api", "claude-sonnet-4-6")
+	}
+}
+
+// oneEach is a million tokens in and out.
+func oneEach() oh.Usage { return oh.Usage{InputTokens: 1_000_000, OutputTokens: 1_000_000} }
+
+func BenchmarkParse(b *testing.B) {
+	b.Run("profiles", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := parseProfiles(profileText); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("models", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := parseModels(modelText); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestModelsHaveTheirIDs(t *testing.T) {
+	c := Load(Config{Models: map[string]Fields{"mine": Window(5000), "all-*": Window(6000)}})
+	for profile, want := range map[string]string{
+		"minimax": "MiniMax-M2.7 MiniMax-M2 MiniMax-M2.1 MiniMax-M2.5 MiniMax-M2.5-highspeed MiniMax-M2.7-highspeed MiniMax-M3 mine",
+		"groq":    "openai/gpt-oss-120b llama-3.1-8b-instant llama-3.3-70b-versatile mine openai/gpt-oss-20b",
+		"nvidia":  "openai/gpt-oss-120b mine",
+		"ollama":  "mine",
+		"my-own":  "mine",
+	} {
+		var got []string
+		for _, m := range c.Models(profile) {
+			got = append(got, m.Name)
+			if m.Info.Window == 0 {
+				t.Errorf("%s: nothing is known of %s", profile, m.Name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v", profile, got)
+		}
+	}
+}
+
+func TestCloudNames(t *testing.T) {
+	for name, want := range map[string]int{
+		"openai.gpt-oss-120b-1:0": 131_072, "us.amazon.nova-pro-v1:0": 300_000, "us.anthropic.claude-opus-4-7": 1_000_000,
+		"arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-6": 200_000, "claude-sonnet-4-5@20250929": 200_000,
+		"publishers/google/models/gemini-2.5-pro": 1_048_576, "qwen.qwen3-coder-480b-a35b-v1:0": 262_144,
+	} {
+		if i := Model("bedrock", name); i.Window != want || !i.Known {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+	if i := Model("copilot", "claude-sonnet-4.6"); i.Window != 168_000 || i.MaxOutput != 32_000 || i.Thinking != ThinkNone {
+		t.Errorf("%+v", i)
+	}
+	if i := Model("azure", "my-deployment"); i.TokenField != "max_completion_tokens" || i.Known {
+		t.Errorf("%+v", i)
 	}
 }

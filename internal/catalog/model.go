@@ -3,14 +3,17 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"github.com/openharness/oh/provider"
 )
 
 // The ways in which models think.
 const (
 	ThinkNone     = ""         // not, or nobody knows how to ask for it
-	ThinkBudget   = "budget"   // Anthropic's wire: a budget in tokens
+	ThinkBudget   = "budget"   // a budget in tokens
 	ThinkAdaptive = "adaptive" // Anthropic's wire: adaptive, steered by an effort
-	ThinkEffort   = "effort"   // OpenAI's wire: reasoning_effort
+	ThinkEffort   = "effort"   // OpenAI's wires: a word
+	ThinkLevels   = "levels"   // Gemini's wire: a word for the level
 )
 
 // The ways in which prompts are cached.
@@ -26,21 +29,34 @@ const (
 	RemoteWindow = 131_072
 )
 
-// Info is what is known of a model.
+// Info is what is known of a model of a profile.
 type Info struct {
-	Known      bool   // the name or its family is in the table
+	Known      bool   // the name or its family is in a table
 	Window     int    // context window in tokens, never 0
-	Sure       bool   // Window is the table's and not a guess; false for local servers, which choose their own
+	Sure       bool   // Window is told and not a guess; false for local servers that were not asked
+	Long       int    // the window behind [1m], where it is larger; else 0
 	MaxOutput  int    // in tokens; 0 when not known
 	Vision     bool   // takes images
+	Documents  bool   // takes PDF files
 	Thinking   string // one of the Think constants
 	Efforts    []string
-	TokenField string // of OpenAI's wire: max_tokens or max_completion_tokens
+	MaxBudget  int    // the most thinking tokens; 0 for no limit of its own
+	TokenField string // of the Chat wire: max_tokens or max_completion_tokens
 	Cache      string // one of the Cache constants
 	Price      Price
+
+	// Quirks are all other traits, as they were found; the fields above say the
+	// rest. See [Catalog.Traits].
+	Quirks provider.Traits
+
+	listed bool   // a table names the model or its family
+	seen   bool   // something was said of Vision
+	files  bool   // the Chat service takes files as parts
+	beta   string // what opens the long window
 }
 
-// Price is a list price in US dollars per million tokens.
+// Price is a list price in US dollars per million tokens. Where there is none for
+// the cache it is 0, and the price of input counts.
 type Price struct {
 	Known                          bool
 	In, Out, CacheRead, CacheWrite float64
@@ -56,74 +72,57 @@ func (i Info) Effort(want string) string {
 	if len(i.Efforts) == 0 {
 		return ""
 	}
-	if want == "xhigh" || want == "max" {
-		return i.Efforts[len(i.Efforts)-1]
+	order := efforts()
+	at := slices.Index(order, want)
+	best, far := i.Efforts[0], len(order)
+	for _, have := range i.Efforts {
+		// Of two equally near the higher: it comes later.
+		if d := max(slices.Index(order, have)-at, at-slices.Index(order, have)); d <= far {
+			best, far = have, d
+		}
 	}
-	return i.Efforts[0]
+	return best
 }
 
 // Budget returns the thinking budget in tokens for an effort; 0 is no
 // thinking. It is meant for [ThinkBudget] and stays below MaxOutput.
 func (i Info) Budget(effort string) int {
-	n := map[string]int{"low": 4_096, "medium": 10_240, "high": 20_480, "xhigh": 32_000, "max": 32_000}[effort]
+	n := map[string]int{"minimal": 1_024, "low": 4_096, "medium": 10_240, "high": 20_480, "xhigh": 32_000, "max": 32_000}[effort]
 	if i.MaxOutput > 0 {
 		n = min(n, i.MaxOutput-i.MaxOutput/4)
+	}
+	if i.MaxBudget > 0 {
+		n = min(n, i.MaxBudget)
 	}
 	return n
 }
 
-// Model returns what is known of a model of a profile. profile may be "" or a
-// user's own; prices then are the maker's.
-func Model(profile, name string) Info {
-	p, builtIn := Find(profile)
-	plain, long := normal(name)
-	info := Info{Window: RemoteWindow, TokenField: "max_tokens"}
-	best := -1
-	rates := -1
-	for _, r := range rows() {
-		exact, ok := r.match(plain)
-		if !ok {
-			continue
+// normal is the name as the table writes it: without the folders of a gateway
+// and what clouds put around it, date-free forms untouched, and with a [1m]
+// suffix told apart. full still has the region and maker of a cloud's name.
+func normal(name string) (plain, full string, isLong bool) {
+	full, isLong = strings.CutSuffix(strings.ToLower(strings.TrimSpace(name)), long)
+	full = full[strings.LastIndexByte(full, '/')+1:]
+	if v := strings.LastIndex(full, "-v"); v >= 0 && strings.Trim(full[v+2:], "0123456789:") == "" && strings.Contains(full[:v], ".") {
+		full = full[:v]
+	}
+	plain = full
+	if i := strings.Index(plain, "claude-"); i >= 0 {
+		return strings.ReplaceAll(plain[i:], ".", "-"), full, isLong
+	}
+	for {
+		first, rest, ok := strings.Cut(plain, ".")
+		if !ok || !slices.Contains(cloudWords[:], first) {
+			return plain, full, isLong
 		}
-		if len(r.pattern) > best && r.window > 0 {
-			best = len(r.pattern)
-			price := info.Price
-			info = r.info()
-			info.Price = price
-		}
-		if exact && len(r.pattern) > rates && r.sold(p, builtIn) && r.in > 0 {
-			rates = len(r.pattern)
-			info.Price = Price{Known: true, In: r.in, Out: r.out, CacheRead: r.read, CacheWrite: r.write}
-		}
+		plain = rest
 	}
-	if long {
-		info.Window = max(info.Window, 1_000_000)
-	}
-	if !info.Vision {
-		info.Vision = looksVisual(plain)
-	}
-	if p.Local {
-		// The window is what the server was started with, and a reply that is
-		// longer than fits is refused: no limit is named.
-		info.Window, info.Sure, info.MaxOutput, info.Price = LocalWindow, false, 0, Price{Known: true}
-	}
-	return info
 }
 
-// normal is the name as the table writes it: without the folders of a gateway,
-// date-free forms untouched, and with a [1m] suffix told apart.
-func normal(name string) (plain string, long bool) {
-	s := strings.ToLower(strings.TrimSpace(name))
-	s, long = strings.CutSuffix(s, "[1m]")
-	s = s[strings.LastIndexByte(s, '/')+1:]
-	if i := strings.Index(s, "claude-"); i >= 0 {
-		s = strings.ReplaceAll(s[i:], ".", "-")
-		if v := strings.LastIndex(s, "-v"); v >= 0 && strings.Trim(s[v+2:], "0123456789:") == "" {
-			s = s[:v]
-		}
-	}
-	return s, long
-}
+// cloudWords are what Bedrock writes before a model's name, each with a dot:
+// regions, then makers.
+var cloudWords = [...]string{"us", "us-gov", "eu", "apac", "jp", "au", "ca", "sa", "global",
+	"amazon", "openai", "meta", "mistral", "deepseek", "qwen", "minimax", "moonshot", "moonshotai", "zai", "google", "nvidia", "cohere", "ai21", "writer"}
 
 func looksVisual(name string) bool {
 	if strings.Contains(name, "vision") {
@@ -142,67 +141,60 @@ func looksVisual(name string) bool {
 	return false
 }
 
-// row is one line of the table: a name or the beginning of a family's names.
-// A row without a window only gives a vendor's price.
-type row struct {
-	pattern string
-	vendor  string
-	window  int
-	output  int
-	traits  string // letters: v vision, b/a/e thinking, c max_completion_tokens, m/s cache marks or service
-	efforts string // space-separated, lowest first
-
-	in, out, read, write float64
-}
-
-// match reports whether the row speaks of a name, and whether exactly: but for
-// a date or -latest.
-func (r row) match(name string) (exact, ok bool) {
-	rest, ok := strings.CutPrefix(name, r.pattern)
-	if !ok {
-		return false, false
+// model finds what is known of a model: the tables from the general to the
+// particular, then what was refreshed, then what was learned of the server, then
+// the user's own.
+func (c *Catalog) model(p Profile, name string) Info {
+	plain, full, isLong := normal(name)
+	i := Info{Window: RemoteWindow, TokenField: "max_tokens"}
+	c.tables(&i, p, plain, full)
+	if p.Local {
+		// The window is what the server was started with, and a reply that is
+		// longer than fits is refused: no limit is named.
+		i.Window, i.Sure, i.Long, i.MaxOutput, i.Price = LocalWindow, false, 0, 0, Price{}
 	}
-	if rest == "" || rest == "-latest" {
-		return true, true
-	}
-	if last := r.pattern[len(r.pattern)-1]; last != '-' && last != '.' && isAlnum(rest[0]) {
-		return false, false
-	}
-	date := strings.ReplaceAll(strings.TrimLeft(rest, "-@"), "-", "")
-	return rest[0] != '.' && len(date) == 8 && strings.Trim(date, "0123456789") == "", true
-}
-
-func isAlnum(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' }
-
-// sold reports whether a profile has this row's price: its vendor's own, a
-// gateway that passes prices on, and profiles that are not built in.
-func (r row) sold(p Profile, builtIn bool) bool {
-	return !builtIn || p.Provider == r.vendor || p.Provider == "openrouter" && !strings.HasPrefix(r.vendor, "host:") ||
-		"host:"+p.Provider == r.vendor
-}
-
-func (r row) info() Info {
-	i := Info{Known: true, Window: r.window, Sure: true, MaxOutput: r.output, TokenField: "max_tokens"}
-	for _, t := range r.traits {
-		switch t {
-		case 'v':
-			i.Vision = true
-		case 'b':
-			i.Thinking = ThinkBudget
-		case 'a':
-			i.Thinking = ThinkAdaptive
-		case 'e':
-			i.Thinking = ThinkEffort
-		case 'c':
-			i.TokenField = "max_completion_tokens"
-		case 'm':
-			i.Cache = CacheMarks
-		case 's':
-			i.Cache = CacheAuto
+	c.refreshed(&i, p, name, plain)
+	if isLong && !p.Local {
+		i.Window = max(i.Window, i.Long)
+		if i.Long == 0 {
+			i.Window = max(i.Window, 1_000_000)
 		}
 	}
-	if r.efforts != "" {
-		i.Efforts = strings.Fields(r.efforts)
+	i.Known = i.listed
+	c.overrides(&i, p, name, plain)
+	if !i.seen && !i.Vision {
+		i.Vision = looksVisual(plain)
 	}
+	if p.Local && !i.Price.Known {
+		i.Price = Price{Known: true}
+	}
+	i.onWire(p.Wire)
 	return i
+}
+
+// tables lays the built-in tables over a model.
+func (c *Catalog) tables(i *Info, p Profile, plain, full string) {
+	_, own := findProfile(c.profiles(), p.Name)
+	for _, r := range c.rows() {
+		if r.service != "" && !r.at(p) {
+			continue
+		}
+		exact, ok := r.match(plain)
+		if !ok && r.service != "" {
+			exact, ok = r.match(full)
+		}
+		if ok {
+			i.listed = i.listed || r.service == ""
+			r.apply(i, exact && (r.service != "" || r.sold(p, own)))
+		}
+	}
+}
+
+// onWire settles how the wire asks for thinking.
+func (i *Info) onWire(wire string) {
+	switch {
+	case wire == Gemini || len(i.Efforts) == 0:
+	case i.Thinking == ThinkLevels, i.Thinking == ThinkBudget && (wire == OpenAI || wire == Responses):
+		i.Thinking = ThinkEffort
+	}
 }

@@ -1,135 +1,161 @@
 package catalog
 
-// rows is the table of models. Prices are list prices of the makers as
-// published up to October 2026, in US dollars per million tokens: input,
-// output, read from the cache, written to the cache (five minutes where there
-// is a choice).
-func rows() []row {
-	const (
-		claude3 = "low medium high max"
-		claude4 = "low medium high xhigh max"
-		gpt     = "low medium high"
-		gptX    = "low medium high xhigh"
-	)
-	return []row{
-		{"claude-", "anthropic", 200_000, 64_000, "vam", claude3, 0, 0, 0, 0},
-		{"claude-2", "anthropic", 200_000, 4_096, "", "", 8, 24, 0, 0},
-		{"claude-3-haiku", "anthropic", 200_000, 4_096, "vm", "", 0.25, 1.25, 0.03, 0.30},
-		{"claude-3-opus", "anthropic", 200_000, 4_096, "vm", "", 15, 75, 1.50, 18.75},
-		{"claude-3-sonnet", "anthropic", 200_000, 4_096, "vm", "", 3, 15, 0.30, 3.75},
-		{"claude-3-5-haiku", "anthropic", 200_000, 8_192, "vm", "", 0.80, 4, 0.08, 1},
-		{"claude-3-5-sonnet", "anthropic", 200_000, 8_192, "vm", "", 3, 15, 0.30, 3.75},
-		{"claude-3-7-sonnet", "anthropic", 200_000, 64_000, "vbm", "", 3, 15, 0.30, 3.75},
-		{"claude-haiku-4-5", "anthropic", 200_000, 64_000, "vbm", "", 1, 5, 0.10, 1.25},
-		{"claude-haiku-5-5", "anthropic", 1_000_000, 128_000, "vam", claude4, 0, 0, 0, 0}, // its price depends on the length of each prompt
-		{"claude-sonnet-4", "anthropic", 200_000, 64_000, "vbm", "", 3, 15, 0.30, 3.75},
-		{"claude-sonnet-4-0", "anthropic", 200_000, 64_000, "vbm", "", 3, 15, 0.30, 3.75},
-		{"claude-sonnet-4-5", "anthropic", 200_000, 64_000, "vbm", "", 3, 15, 0.30, 3.75},
-		{"claude-sonnet-4-6", "anthropic", 200_000, 64_000, "vam", claude3, 3, 15, 0.30, 3.75},
-		{"claude-sonnet-5", "anthropic", 1_000_000, 128_000, "vam", claude4, 2, 10, 0.20, 2.50},
-		{"claude-sonnet-5-5", "anthropic", 1_000_000, 128_000, "vam", claude4, 2, 10, 0.10, 2.50},
-		{"claude-opus-4", "anthropic", 200_000, 32_000, "vbm", "", 15, 75, 1.50, 18.75},
-		{"claude-opus-4-0", "anthropic", 200_000, 32_000, "vbm", "", 15, 75, 1.50, 18.75},
-		{"claude-opus-4-1", "anthropic", 200_000, 32_000, "vbm", "", 15, 75, 1.50, 18.75},
-		{"claude-opus-4-5", "anthropic", 200_000, 64_000, "vbm", "", 5, 25, 0.50, 6.25},
-		{"claude-opus-4-6", "anthropic", 200_000, 128_000, "vam", claude3, 5, 25, 0.50, 6.25},
-		{"claude-opus-4-7", "anthropic", 1_000_000, 128_000, "vam", claude4, 5, 25, 0.50, 6.25},
-		{"claude-opus-4-8", "anthropic", 1_000_000, 128_000, "vam", claude4, 5, 25, 0.50, 6.25},
-		{"claude-opus-5", "anthropic", 1_000_000, 128_000, "vam", claude4, 5, 25, 0.50, 6.25},
-		{"claude-opus-5-5", "anthropic", 1_000_000, 128_000, "vam", claude4, 4, 20, 0.20, 5},
-		{"claude-fable-5", "anthropic", 1_000_000, 128_000, "vam", claude4, 10, 50, 1, 12.50},
-		{"claude-fable-5-1", "anthropic", 1_000_000, 128_000, "vam", claude4, 10, 50, 0.25, 12.50},
-		{"claude-mythos-5", "anthropic", 1_000_000, 128_000, "vam", claude4, 10, 50, 1, 12.50},
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
 
-		{"gpt-3.5-turbo", "openai", 16_385, 4_096, "", "", 0.50, 1.50, 0.50, 0},
-		{"gpt-4", "openai", 8_192, 4_096, "", "", 30, 60, 30, 0},
-		{"gpt-4-turbo", "openai", 128_000, 4_096, "v", "", 10, 30, 10, 0},
-		{"gpt-4o", "openai", 128_000, 16_384, "vs", "", 2.50, 10, 1.25, 0},
-		{"gpt-4o-mini", "openai", 128_000, 16_384, "vs", "", 0.15, 0.60, 0.075, 0},
-		{"gpt-4.1", "openai", 1_047_576, 32_768, "vs", "", 2, 8, 0.50, 0},
-		{"gpt-4.1-mini", "openai", 1_047_576, 32_768, "vs", "", 0.40, 1.60, 0.10, 0},
-		{"gpt-4.1-nano", "openai", 1_047_576, 32_768, "vs", "", 0.10, 0.40, 0.025, 0},
-		{"gpt-5", "openai", 400_000, 128_000, "vecs", gpt, 1.25, 10, 0.125, 0},
-		{"gpt-5-mini", "openai", 400_000, 128_000, "vecs", gpt, 0.25, 2, 0.025, 0},
-		{"gpt-5-nano", "openai", 400_000, 128_000, "vecs", gpt, 0.05, 0.40, 0.005, 0},
-		{"gpt-5-codex", "openai", 400_000, 128_000, "vecs", gpt, 1.25, 10, 0.125, 0},
-		{"gpt-5-pro", "openai", 400_000, 272_000, "vecs", "high", 15, 120, 15, 0},
-		{"gpt-5.1", "openai", 400_000, 128_000, "vecs", gpt, 1.25, 10, 0.125, 0},
-		{"gpt-5.2", "openai", 400_000, 128_000, "vecs", gptX, 1.75, 14, 0.175, 0},
-		{"gpt-5.2-pro", "openai", 400_000, 128_000, "vecs", "medium high xhigh", 21, 168, 21, 0},
-		{"gpt-5.3-codex", "openai", 400_000, 128_000, "vecs", gptX, 1.75, 14, 0.175, 0},
-		{"gpt-5.4", "openai", 1_050_000, 128_000, "vecs", gptX, 2.50, 15, 0.25, 0},
-		{"gpt-5.4-mini", "openai", 400_000, 128_000, "vecs", gptX, 0.75, 4.50, 0.075, 0},
-		{"gpt-5.4-nano", "openai", 400_000, 128_000, "vecs", gptX, 0.20, 1.25, 0.02, 0},
-		{"gpt-5.4-pro", "openai", 1_050_000, 128_000, "vecs", "medium high xhigh", 30, 180, 30, 0},
-		{"gpt-5.5", "openai", 1_050_000, 128_000, "vecs", gptX, 5, 30, 0.50, 0},
-		{"gpt-5.5-pro", "openai", 1_050_000, 128_000, "vecs", gptX, 30, 180, 30, 0},
-		{"gpt-5.6-sol", "openai", 1_050_000, 128_000, "vecs", gptX, 4, 20, 0.40, 5},
-		{"gpt-5.6-terra", "openai", 1_050_000, 128_000, "vecs", gptX, 2, 12, 0.20, 2.50},
-		{"gpt-5.6-luna", "openai", 1_050_000, 128_000, "vecs", gptX, 0.20, 1.20, 0.02, 0.25},
-		{"gpt-6", "openai", 1_050_000, 128_000, "vecs", gptX, 0, 0, 0, 0},
-		{"o1", "openai", 200_000, 100_000, "vecs", gpt, 15, 60, 7.50, 0},
-		{"o1-mini", "openai", 128_000, 65_536, "cs", "", 1.10, 4.40, 0.55, 0},
-		{"o3", "openai", 200_000, 100_000, "vecs", gpt, 2, 8, 0.50, 0},
-		{"o3-mini", "openai", 200_000, 100_000, "ecs", gpt, 1.10, 4.40, 0.55, 0},
-		{"o3-pro", "openai", 200_000, 100_000, "vecs", gpt, 20, 80, 20, 0},
-		{"o4-mini", "openai", 200_000, 100_000, "vecs", gpt, 1.10, 4.40, 0.275, 0},
-		{"gpt-oss", "", 131_072, 32_768, "e", gpt, 0, 0, 0, 0},
-		{"gpt-oss-120b", "host:groq", 0, 0, "", "", 0.15, 0.60, 0.075, 0},
-		{"gpt-oss-20b", "host:groq", 0, 0, "", "", 0.075, 0.30, 0.0375, 0},
-		{"gpt-oss-120b", "host:cerebras", 0, 0, "", "", 0.35, 0.75, 0.35, 0},
-		{"gpt-oss-120b", "host:fireworks", 0, 0, "", "", 0.15, 0.60, 0.07, 0},
-		{"gpt-oss-20b", "host:fireworks", 0, 0, "", "", 0.07, 0.30, 0.04, 0},
+//go:embed models.txt
+var modelText string
 
-		{"gemini-", "gemini", 1_048_576, 65_536, "ves", gpt, 0, 0, 0, 0},
-		{"gemini-1.5-", "gemini", 1_048_576, 8_192, "vs", "", 0, 0, 0, 0},
-		{"gemini-2.0-flash", "gemini", 1_048_576, 8_192, "vs", "", 0.10, 0.40, 0.025, 0},
-		{"gemini-2.5-flash", "gemini", 1_048_576, 65_536, "ves", gpt, 0.30, 2.50, 0.03, 0},
-		{"gemini-2.5-flash-lite", "gemini", 1_048_576, 65_536, "ves", gpt, 0.10, 0.40, 0.01, 0},
-		{"gemini-2.5-pro", "gemini", 1_048_576, 65_536, "ves", gpt, 1.25, 10, 0.125, 0},
-		{"gemini-3-flash-preview", "gemini", 1_048_576, 65_536, "ves", gpt, 0.50, 3, 0.05, 0},
-		{"gemini-3-pro-preview", "gemini", 1_048_576, 65_536, "ves", gpt, 2, 12, 0.20, 0},
-		{"gemini-3.1-pro-preview", "gemini", 1_048_576, 65_536, "ves", gpt, 2, 12, 0.20, 0},
-		{"gemini-3.5-flash", "gemini", 1_048_576, 65_536, "ves", gpt, 1.50, 9, 0.15, 0},
-
-		{"deepseek-", "deepseek", 128_000, 8_192, "s", "", 0, 0, 0, 0},
-		{"deepseek-reasoner", "deepseek", 128_000, 65_536, "s", "", 0, 0, 0, 0},
-		{"deepseek-v4-flash", "deepseek", 1_000_000, 65_536, "s", "", 0.14, 0.28, 0.0028, 0},
-		{"deepseek-v4-pro", "deepseek", 1_000_000, 65_536, "s", "", 0.435, 0.87, 0.003625, 0},
-
-		{"kimi-", "moonshot", 262_144, 32_768, "s", "", 0, 0, 0, 0},
-		{"kimi-k2.5", "moonshot", 262_144, 32_768, "vs", "", 0.60, 3, 0.10, 0},
-		{"kimi-k2.6", "moonshot", 262_144, 32_768, "vs", "", 0.95, 4, 0.16, 0},
-		{"kimi-k3", "moonshot", 1_048_576, 65_536, "vs", "", 3, 15, 0.30, 0},
-
-		{"minimax-m2", "minimax", 204_800, 65_536, "s", "", 0.30, 1.20, 0.03, 0.375},
-		{"minimax-m2.7", "minimax", 204_800, 65_536, "s", "", 0.30, 1.20, 0.06, 0.375},
-
-		{"grok-", "xai", 131_072, 16_384, "s", "", 0, 0, 0, 0},
-		{"grok-3", "xai", 131_072, 16_384, "s", "", 3, 15, 0.75, 0},
-		{"grok-4", "xai", 256_000, 32_768, "vs", "", 3, 15, 0.75, 0},
-		{"grok-4-fast", "xai", 2_000_000, 32_768, "vs", "", 0, 0, 0, 0},
-		{"grok-4-1-fast", "xai", 2_000_000, 32_768, "vs", "", 0, 0, 0, 0},
-		{"grok-code-fast-1", "xai", 256_000, 32_768, "s", "", 0.20, 1.50, 0.02, 0},
-
-		{"mistral-large", "mistral", 131_072, 16_384, "v", "", 0, 0, 0, 0},
-		{"mistral-medium", "mistral", 131_072, 16_384, "v", "", 0, 0, 0, 0},
-		{"mistral-small", "mistral", 131_072, 16_384, "v", "", 0, 0, 0, 0},
-		{"devstral", "mistral", 262_144, 16_384, "", "", 0, 0, 0, 0},
-		{"devstral-2512", "mistral", 262_144, 16_384, "", "", 0.40, 2, 0.04, 0},
-		{"codestral", "mistral", 262_144, 16_384, "", "", 0.30, 0.90, 0.30, 0},
-
-		{"glm-", "zhipu", 131_072, 32_768, "s", "", 0, 0, 0, 0},
-		{"glm-4v", "zhipu", 8_192, 1_024, "v", "", 0, 0, 0, 0},
-		{"glm-4.5v", "zhipu", 65_536, 16_384, "v", "", 0, 0, 0, 0},
-		{"glm-4.6", "zhipu", 200_000, 65_536, "s", "", 0, 0, 0, 0},
-		{"glm-4.7", "zhipu", 200_000, 65_536, "s", "", 0, 0, 0, 0},
-		{"glm-5", "zhipu", 200_000, 65_536, "s", "", 0, 0, 0, 0},
-
-		{"qwen-", "dashscope", 131_072, 16_384, "", "", 0, 0, 0, 0},
-		{"qwen3", "dashscope", 131_072, 16_384, "", "", 0, 0, 0, 0},
-		{"qwen3-coder", "dashscope", 262_144, 65_536, "", "", 0, 0, 0, 0},
-		{"llama-3", "", 131_072, 8_192, "", "", 0, 0, 0, 0},
-		{"llama-3.3-70b-versatile", "host:groq", 131_072, 32_768, "", "", 0.59, 0.79, 0.59, 0},
+var builtInRows = sync.OnceValue(func() []row {
+	rows, err := parseModels(modelText)
+	if err != nil {
+		return nil // a test holds that the table can be read
 	}
+	return rows
+})
+
+// row is one line of the table of models.
+type row struct {
+	pattern string // a name or the beginning of a family's; "" fits all of a service
+	maker   string // with service "": whose models
+	service string // the one service that the row speaks of
+	facts   string // read when the row is needed
+}
+
+// parseModels reads the table of models, so far as to say which row speaks of
+// which model. The rows come in the order in which they count: those of makers
+// before those of services, and shorter names before longer.
+func parseModels(table string) ([]row, error) {
+	rows := make([]row, 0, 256)
+	var maker, service string
+	n := 0
+	for line := range strings.Lines(table) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		pattern, facts, _ := strings.Cut(line, " ")
+		if line[0] == '[' {
+			name, ok := strings.CutSuffix(facts, "]")
+			switch {
+			case ok && pattern == "[maker":
+				maker, service = name, ""
+			case ok && pattern == "[service":
+				maker, service = "", name
+			default:
+				return nil, fmt.Errorf("models, line %d: %q is no [maker NAME] or [service NAME]", n, line)
+			}
+			continue
+		}
+		if maker+service == "" {
+			return nil, fmt.Errorf("models, line %d: %q belongs to no maker or service", n, line)
+		}
+		if pattern == "*" {
+			pattern = ""
+		}
+		rows = append(rows, row{pattern: pattern, maker: maker, service: service, facts: facts})
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		if (a.service == "") != (b.service == "") {
+			if a.service == "" {
+				return -1
+			}
+			return 1
+		}
+		return len(a.pattern) - len(b.pattern)
+	})
+	return rows, nil
+}
+
+// match reports whether the row speaks of a name, and whether exactly: but for
+// a date or -latest.
+func (r row) match(name string) (exact, ok bool) {
+	if r.pattern == "" {
+		return false, true
+	}
+	rest, ok := strings.CutPrefix(name, r.pattern)
+	if !ok {
+		return false, false
+	}
+	if rest == "" || rest == "-latest" || rest == "@default" {
+		return true, true
+	}
+	if last := r.pattern[len(r.pattern)-1]; last != '-' && last != '.' && isAlnum(rest[0]) {
+		return false, false
+	}
+	date := strings.ReplaceAll(strings.TrimLeft(rest, "-@"), "-", "")
+	return rest[0] != '.' && len(date) == 8 && strings.Trim(date, "0123456789") == "", true
+}
+
+func isAlnum(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' }
+
+// at reports whether the row's service is the profile's.
+func (r row) at(p Profile) bool { return r.service == p.Name || r.service == p.Provider }
+
+// sold reports whether a profile has this row's price: its maker's own, one
+// that passes prices on, and profiles that are not built in.
+func (r row) sold(p Profile, builtIn bool) bool {
+	return !builtIn || p.Provider == r.maker || p.Resells
+}
+
+// apply lays the row's facts over what is known, its prices only when they hold.
+func (r row) apply(i *Info, prices bool) {
+	for word := range strings.FieldsSeq(r.facts) {
+		key, text, ok := strings.Cut(word, "=")
+		if !ok {
+			text = "yes"
+		}
+		switch {
+		case key == "price" && prices:
+			i.Price = readPrice(text)
+		case key == "price", key == "id", key == "old": // see name
+			continue
+		}
+		f, _ := findField(key, true)
+		if v, err := f.fromText(text); err == nil && f.set != nil {
+			f.set(i, v)
+		}
+	}
+}
+
+// name returns the id of the one model that the row speaks of; "" for families
+// and for models that are not offered any more.
+func (r row) name() string {
+	id, priced := r.pattern, false
+	for word := range strings.FieldsSeq(r.facts) {
+		key, text, _ := strings.Cut(word, "=")
+		switch key {
+		case "price":
+			priced = true
+		case "id":
+			id = text
+		case "old":
+			return ""
+		}
+	}
+	if !priced {
+		return ""
+	}
+	return id
+}
+
+// readPrice reads input/output/cache read/cache write.
+func readPrice(text string) Price {
+	p := Price{Known: true}
+	to := []*float64{&p.In, &p.Out, &p.CacheRead, &p.CacheWrite}
+	for n, s := range strings.Split(text, "/") {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil || n >= len(to) {
+			return Price{}
+		}
+		*to[n] = v
+	}
+	return p
 }

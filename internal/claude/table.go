@@ -96,6 +96,7 @@ var rows = [...]row{
 		{ours: "name", claude: "skill"},
 	}},
 	{ours: "tool_search", claude: "ToolSearch"},
+	{ours: "structured_output", claude: "StructuredOutput"},
 	{ours: "list_mcp_resources", claude: "ListMcpResourcesTool", older: []string{"ListMcpResources"}},
 	{ours: "read_mcp_resource", claude: "ReadMcpResourceTool", older: []string{"ReadMcpResource"}},
 	{ours: "enter_worktree", claude: "EnterWorktree", fields: []field{

@@ -79,7 +79,6 @@ it reads, edits, searches and runs commands, under permissions you control.
   oh -p "fix the test"    one prompt, the answer on stdout
   oh -c                   go on with the last conversation of this folder
   oh demo                 see it work: no key, no network`,
-		Version:           Version,
 		Args:              cobra.ArbitraryArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -89,7 +88,6 @@ it reads, edits, searches and runs commands, under permissions you control.
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.errOut)
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	p.flags.register(root.Flags())
 	root.Flags().SetNormalizeFunc(normalizeFlag)
@@ -103,7 +101,7 @@ it reads, edits, searches and runs commands, under permissions you control.
 		root.SetHelpCommand(&cobra.Command{Hidden: true})
 		return root
 	}
-	for _, c := range []*cobra.Command{p.sessionCommand(), p.configCommand(), p.authCommand(), p.toolCommand(), p.demoCommand(), p.manCommand(root)} {
+	for _, c := range []*cobra.Command{p.sessionCommand(), p.statsCommand(), p.configCommand(), p.authCommand(), p.setupCommand(), p.providerCommand(), p.modelCommand(), p.toolCommand(), p.demoCommand(), p.manCommand(root)} {
 		c.SetFlagErrorFunc(flagError)
 		root.AddCommand(c)
 	}

@@ -19,7 +19,7 @@ func completeFlags(root *cobra.Command) {
 	fixed := map[string][]string{
 		"output-format": {string(print.Text), string(print.JSON), string(print.StreamJSON), string(print.Events)},
 		"effort":        app.Efforts(),
-		"api-format":    {catalog.Anthropic, catalog.OpenAI},
+		"api-format":    catalog.Wires(),
 	}
 	for _, m := range oh.Modes {
 		fixed["permission-mode"] = append(fixed["permission-mode"], string(m))

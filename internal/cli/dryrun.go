@@ -65,6 +65,7 @@ func planText(plan app.Plan) string {
 		row("profile", plan.Settings.Profile+" ("+plan.Settings.Label+")")
 	}
 	row("model", plan.Settings.Model)
+	row("fallback", strings.Join(plan.Settings.Fallback, ", "))
 	row("address", plan.Settings.BaseURL)
 	row("key", plan.Validation.Auth)
 	row("effort", plan.Settings.Effort)

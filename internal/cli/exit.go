@@ -44,6 +44,9 @@ func exitCode(err error) int {
 	if _, ok := errors.AsType[*auth.NoKey](err); ok {
 		return exitAuth
 	}
+	if _, ok := errors.AsType[*auth.Locked](err); ok {
+		return exitAuth
+	}
 	switch oh.KindOf(err) {
 	case "":
 		return exitOther

@@ -13,6 +13,7 @@ import (
 	"github.com/openharness/oh/internal/claude"
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/print"
+	"github.com/openharness/oh/internal/schema"
 )
 
 // flags are those of the root command.
@@ -25,6 +26,7 @@ type flags struct {
 	system, appendSystem                        string
 	settings, sources, baseURL, apiKey, apiForm string
 	cwd, promptTool                             string
+	fallback, schema                            string
 
 	maxTurns  int
 	maxBudget float64
@@ -41,6 +43,7 @@ func (f *flags) register(s *pflag.FlagSet) {
 	s.StringVar(&f.format, "output-format", "text", "with -p: text, json, stream-json or events")
 	s.StringVar(&f.inFormat, "input-format", "text", "with -p: text")
 	s.BoolVar(&f.partial, "include-partial-messages", false, "with stream-json: pieces of messages as they come")
+	s.StringVar(&f.schema, "json-schema", "", "with -p: answer with JSON that fits this schema: JSON, or a file")
 	s.StringArrayVar(&f.images, "image", nil, "attach an image file to the prompt (repeatable)")
 
 	s.BoolVarP(&f.cont, "continue", "c", false, "go on with the last session of this project")
@@ -51,6 +54,7 @@ func (f *flags) register(s *pflag.FlagSet) {
 	s.BoolVar(&f.noSave, "no-session-persistence", false, "keep the session in memory only")
 
 	s.StringVarP(&f.model, "model", "m", "", "model or alias of the profile's")
+	s.StringVar(&f.fallback, "fallback-model", "", "models of the profile to turn to when the model is overloaded: NAME[,NAME…]")
 	s.StringVar(&f.profile, "profile", "", "provider profile, such as claude-api, openai-compatible or ollama")
 	s.StringVar(&f.effort, "effort", "", "how much the model thinks: low, medium, high or xhigh")
 	s.IntVar(&f.maxTurns, "max-turns", 0, "requests per prompt at most (default 200)")
@@ -91,7 +95,7 @@ func (f *flags) options(sdk bool) (app.Options, error) {
 		Version: Version, Dir: f.cwd, AddDirs: f.addDirs, Settings: f.settings, Trusted: f.trust, Bare: f.bare, NoSave: f.noSave,
 		Profile: f.profile, Model: f.model, BaseURL: f.baseURL, APIFormat: f.apiForm, APIKey: f.apiKey,
 		Continue: f.cont, Resume: f.resume, Fork: f.fork, Session: f.session, Name: f.name,
-		System: f.system, Append: f.appendSystem, MaxTurns: f.maxTurns, MaxCost: f.maxBudget, DryRun: f.dryRun, Mode: f.mode,
+		Fallback: fallbacks(f.fallback), System: f.system, Append: f.appendSystem, MaxTurns: f.maxTurns, MaxCost: f.maxBudget, DryRun: f.dryRun, Mode: f.mode,
 	}
 	if err := f.check(); err != nil {
 		return o, err
@@ -122,8 +126,25 @@ func (f *flags) options(sdk bool) (app.Options, error) {
 			}
 		}
 	}
+	if f.set.Changed("json-schema") {
+		form, err := schema.Read(f.schema, f.cwd)
+		if err != nil {
+			return o, usageError{fmt.Errorf("--json-schema %w", err)}
+		}
+		o.Schema = form
+	}
 	o.Flags = f.rules()
 	return o, nil
+}
+
+// fallbacks takes the list of models apart.
+func fallbacks(list string) (out []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // rules are the permission rules among the flags.
@@ -204,8 +225,10 @@ func (f *flags) check() error {
 		return bad("--session-id %q is no UUID", f.session)
 	case f.set.Changed("max-turns") && f.maxTurns < 1:
 		return bad("--max-turns is %d, but must be at least 1", f.maxTurns)
-	case f.set.Changed("max-budget-usd") && f.maxBudget <= 0:
+	case f.set.Changed("max-budget-usd") && !(f.maxBudget > 0):
 		return bad("--max-budget-usd must be more than 0")
+	case f.set.Changed("fallback-model") && len(fallbacks(f.fallback)) == 0:
+		return bad("--fallback-model names no model")
 	case f.skip && f.mode != "" && f.mode != "full_auto" && f.mode != "bypassPermissions":
 		return bad("--dangerously-skip-permissions and --permission-mode %s contradict each other", f.mode)
 	}

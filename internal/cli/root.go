@@ -21,6 +21,10 @@ import (
 
 // root runs a prompt or a conversation.
 func (p *program) root(ctx context.Context, cmd *cobra.Command, words []string) error {
+	if wanted, _ := cmd.Flags().GetBool("version"); wanted {
+		_, err := fmt.Fprintln(p.out, Version)
+		return err
+	}
 	opts, err := p.flags.options(p.inv.sdk)
 	if err != nil {
 		return err
@@ -39,6 +43,8 @@ func (p *program) root(ctx context.Context, cmd *cobra.Command, words []string) 
 		}
 	}
 	switch {
+	case opts.Schema != nil && !p.flags.dryRun && !p.flags.print && p.onTerminal():
+		return usageError{errors.New("--json-schema goes with -p")}
 	case p.flags.dryRun:
 		return p.dryRun(ctx, opts, words)
 	case p.flags.print || !p.onTerminal():

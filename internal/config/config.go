@@ -17,7 +17,9 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/openharness/oh"
@@ -140,6 +142,7 @@ type Choice struct {
 	BaseURL  string
 	Model    string
 	Key      Secret // only from files that the user or the system owns
+	Helper   string // a command that prints a key
 }
 
 // Flag is a setting given on the command line.
@@ -193,6 +196,17 @@ func (l *Loaded) Env(name string) (string, Origin, bool) {
 		return v, l.Origin("env." + name), true
 	}
 	return "", Origin{}, false
+}
+
+// Choosing returns the same settings as if a flag of that name had chosen the
+// profile.
+func (l *Loaded) Choosing(flag, profile string) *Loaded {
+	out := *l
+	out.Settings.ActiveProfile = profile
+	out.origins = maps.Clone(l.origins)
+	out.origins["active_profile"] = []Origin{{Scope: FlagSet, File: flag}}
+	out.Choices = append(slices.Clone(l.Choices), Choice{Scope: FlagSet, Profile: profile})
+	return &out
 }
 
 // Origin returns where the value of a dotted key was written last; a default

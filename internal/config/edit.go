@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openharness/oh/internal/config/disk"
@@ -84,7 +85,55 @@ func Unset(ctx context.Context, p Paths, s Scope, key string) error {
 	if err != nil {
 		return err
 	}
-	return change(ctx, p, s, func(t *tree) error { return t.unset(path) })
+	return change(ctx, p, s, func(t *tree) error { return unset(t, path) })
+}
+
+// unset removes a key under our name and under Claude Code's.
+func unset(t *tree, path []string) error {
+	if r, rest := rowOf(path); r.claude != "" && r.claude != r.key {
+		if err := t.unset(append(strings.Split(r.claude, "."), rest...)); err != nil {
+			return err
+		}
+	}
+	return t.unset(path)
+}
+
+// Change is one key that is to be set, or unset when Value is nil.
+type Change struct {
+	Key   string // dotted
+	Value json.RawMessage
+	Moved bool // the value stands in the file already: it may be a secret
+}
+
+// Apply makes several changes to the settings file of a scope: all of them or
+// none. See [Set] for what is refused.
+func Apply(ctx context.Context, p Paths, s Scope, changes ...Change) error {
+	paths := make([][]string, len(changes))
+	for i, c := range changes {
+		var err error
+		if c.Value == nil {
+			paths[i], err = keyPath(c.Key)
+		} else {
+			paths[i], err = checked(p, s, c.Key, c.Value, c.Moved)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return change(ctx, p, s, func(t *tree) error {
+		for i, c := range changes {
+			var err error
+			if c.Value == nil {
+				err = unset(t, paths[i])
+			} else {
+				err = t.set(paths[i], c.Value)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Add appends a text to a list in the settings file of a scope, unless it is
@@ -110,6 +159,10 @@ func Drop(ctx context.Context, p Paths, s Scope, key, text string) error {
 
 // check loads the value as if it stood alone in the file.
 func check(p Paths, s Scope, key string, value json.RawMessage) ([]string, error) {
+	return checked(p, s, key, value, false)
+}
+
+func checked(p Paths, s Scope, key string, value json.RawMessage, secrets bool) ([]string, error) {
 	path, err := keyPath(key)
 	if err != nil {
 		return nil, err
@@ -122,7 +175,7 @@ func check(p Paths, s Scope, key string, value json.RawMessage) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	if name := secretIn(path, n); name != "" {
+	if name := secretIn(path, n); name != "" && !secrets {
 		return nil, &Error{File: "oh config", Key: name, Problem: "it looks like a secret and is not written to a settings file: " +
 			"set it in the environment (a settings file may name it as ${NAME}), or store a key with: oh auth login"}
 	}
@@ -142,12 +195,15 @@ func check(p Paths, s Scope, key string, value json.RawMessage) ([]string, error
 	return path, nil
 }
 
+// aboutSecrets are settings that name where a secret is, and hold none.
+var aboutSecrets = [...]string{"api_key_env", "api_key_helper", "client_key", "credential_slot", "token_field"}
+
 // secretIn returns the key of a secret that the value holds as plain text.
 func secretIn(path []string, n *node) string {
 	key := strings.Join(path, ".")
 	switch n.kind {
 	case '"':
-		if n.text != "" && SecretName(path[len(path)-1]) && path[len(path)-1] != "api_key_env" && path[len(path)-1] != "api_key_helper" && !strings.Contains(n.text, "${") {
+		if name := path[len(path)-1]; n.text != "" && SecretName(name) && !slices.Contains(aboutSecrets[:], name) && !strings.Contains(n.text, "${") {
 			return key
 		}
 	case '{':

@@ -302,3 +302,47 @@ func TestSecret(t *testing.T) {
 		t.Error("Reveal")
 	}
 }
+
+// TestApply: all changes or none.
+func TestApply(t *testing.T) {
+	p := newPlace(t, map[string]string{"user": "{\n  \"model\": \"m\",\n  // mine\n  \"theme\": \"dark\"\n}\n"})
+	paths := p.load(false).Paths
+	file, err := paths.File(User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() string {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	before := read()
+	for _, bad := range []Change{{Key: "modle", Value: json.RawMessage(`"x"`)}, {Key: "max_turns", Value: json.RawMessage("0")}, {Key: "profiles.a.api_key", Value: json.RawMessage(`"sk-secret"`)}, {Key: "nothing"}} {
+		if err := Apply(t.Context(), paths, User, Change{Key: "theme", Value: json.RawMessage(`"light"`)}, bad); err == nil || read() != before {
+			t.Errorf("%v: %v %s", bad, err, read())
+		}
+	}
+	if err := Apply(t.Context(), paths, User, Change{Key: "model"}, Change{Key: "profiles.a.last_model", Value: json.RawMessage(`"x"`)}, Change{Key: "tls.client_key", Value: json.RawMessage(`"~/k.pem"`)},
+		Change{Key: "profiles.a.api_key_helper", Value: json.RawMessage(`"pass show a"`)}); err != nil {
+		t.Fatal(err)
+	}
+	l := p.load(false)
+	if l.Settings.Model != "" || l.Settings.Profiles["a"].LastModel != "x" || l.Settings.TLS.Key != "~/k.pem" || l.Settings.Profiles["a"].KeyHelper != "pass show a" ||
+		l.Settings.Theme != "dark" || !strings.Contains(read(), "// mine") {
+		t.Errorf("%+v\n%s", l.Settings, read())
+	}
+}
+
+// TestChoosing: as a flag would choose, and the settings before stay.
+func TestChoosing(t *testing.T) {
+	l := newPlace(t, map[string]string{"user": `{"active_profile": "a", "model": "m"}`}).load(false)
+	c := l.Choosing("--profile", "b")
+	if c.Settings.ActiveProfile != "b" || c.Origin("active_profile") != (Origin{Scope: FlagSet, File: "--profile"}) || len(c.Choices) != len(l.Choices)+1 {
+		t.Errorf("%+v", c)
+	}
+	if l.Settings.ActiveProfile != "a" || l.Origin("active_profile").Scope != User {
+		t.Errorf("%+v", l)
+	}
+}

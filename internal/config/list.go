@@ -122,6 +122,10 @@ func (l *Loaded) members(r row) []Entry {
 	switch r.key {
 	case "profiles":
 		return l.profileEntries()
+	case "models":
+		for _, name := range slices.Sorted(maps.Keys(l.Settings.ModelFacts)) {
+			add(name, l.Settings.ModelFacts[name])
+		}
 	case "mcp_servers":
 		for _, name := range slices.Sorted(maps.Keys(l.Settings.MCPServers)) {
 			add(name, shownJSON(l.Settings.MCPServers[name].JSON))
@@ -220,8 +224,14 @@ func keyPath(key string) ([]string, error) {
 
 func memberPath(key, rest string) ([]string, error) {
 	path := strings.Split(key, ".")
+	if key == "models" {
+		return append(path, factPath(rest)...), nil
+	}
 	if key != "profiles" {
 		return append(path, rest), nil
+	}
+	if name, facts, ok := strings.Cut(rest, ".models."); ok && name != "" && facts != "" {
+		return append(append(path, name, "models"), factPath(facts)...), nil
 	}
 	var p Profile
 	for _, r := range profileRows(&p) {

@@ -205,7 +205,7 @@ func TestBadFiles(t *testing.T) {
 		{"a secret is not shown", `{"api_key": ["sk-secret"]}`, `user:1: "api_key": must be text, not a list; it is ignored`, false},
 		{"twice", "{\"theme\": \"a\",\n\"theme\": \"b\"}", `user:2: "theme": is there twice; this last one counts`, false},
 		{"bad map", `{"enabled_plugins": {"a": 1}, "env": {"A": 1}}`, "user:1: \"enabled_plugins.a\": must be true or false, not 1; it is ignored\nuser:1: \"env.A\": must be text, not 1; it is ignored", false},
-		{"bad profile", "{\"profiles\": {\"a\": 1, \"b\": {\n\"api_format\": \"soap\"}}}", "user:1: \"profiles.a\": must be an object, not 1; it is ignored\nuser:2: \"profiles.b.api_format\": \"soap\" is not one of anthropic, openai, openai_compat, copilot; it is ignored", false},
+		{"bad profile", "{\"profiles\": {\"a\": 1, \"b\": {\n\"api_format\": \"soap\"}}}", "user:1: \"profiles.a\": must be an object, not 1; it is ignored\nuser:2: \"profiles.b.api_format\": \"soap\" is not one of anthropic, openai, openai_compat, responses, gemini, bedrock, ollama, copilot; it is ignored", false},
 		{"bad folder", `{"project_skill_dirs": ["../x", "/x", "ok"]}`, "user:1: \"project_skill_dirs[0]\": must be a relative folder without ..; it is ignored\nuser:1: \"project_skill_dirs[1]\": must be a relative folder without ..; it is ignored", false},
 		{"auto", `{"permissions": {"defaultMode": "auto"}}`, `user:1: "permissions.defaultMode": the mode auto counts as acceptEdits`, false},
 		{"delegate", `{"permissions": {"defaultMode": "delegate"}}`, `user:1: "permissions.defaultMode": the mode delegate has no meaning here; it is ignored`, false},
@@ -476,7 +476,7 @@ func TestEnvironment(t *testing.T) {
 	p := newPlace(t, map[string]string{"user": `{"env": {"OPENHARNESS_PASSES": "x", "OPENHARNESS_MAX_TOKENS": "77", "A": "file"}}`})
 	for _, v := range variables() {
 		p.env[v.name] = map[string]string{"OPENHARNESS_API_FORMAT": "openai_compat", "OPENHARNESS_SANDBOX_BACKEND": "docker",
-			"OPENHARNESS_SANDBOX_ENABLED": "ON", "OPENHARNESS_SANDBOX_FAIL_IF_UNAVAILABLE": "1", "OPENHARNESS_REQUIRE_EMPTY_REASONING_CONTENT": "true"}[v.name]
+			"OPENHARNESS_SANDBOX_ENABLED": "ON", "OPENHARNESS_SANDBOX_FAIL_IF_UNAVAILABLE": "1", "OPENHARNESS_REQUIRE_EMPTY_REASONING_CONTENT": "true", "OPENHARNESS_KEYRING": "off"}[v.name]
 		if p.env[v.name] == "" {
 			p.env[v.name] = "1000"
 		}
@@ -488,8 +488,10 @@ func TestEnvironment(t *testing.T) {
 	l := p.load(false)
 	want := defaults()
 	want.ActiveProfile, want.Model, want.BaseURL, want.Provider, want.APIFormat = "1000", "1000", "1000", "1000", "openai"
+	want.CatalogURL = "1000"
 	want.MaxTokens, want.Timeout, want.Window, want.CompactAt = 77, 1000, 1000, 1000
 	want.Sandbox.Enabled, want.Sandbox.Strict, want.Sandbox.Backend, want.Sandbox.Docker.Image = true, true, "docker", "1000"
+	want.TLS, want.CopilotClientID, want.Keyring = TLS{Cert: "1000", Key: "1000"}, "1000", false
 	want.Vision = Vision{"1000", NewSecret("1000"), "1000"}
 	want.ImageGeneration = ImageGeneration{"1000", "1000", NewSecret("1000"), "1000", "1000", "1000"}
 	want.InlineChars, want.PreviewChars, want.MicrocompactAt, want.ImageTokens, want.EmptyReasoning = 1000, 128, 1000, 1000, true

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/catalog"
 )
 
 // pathRules reads permission.path_rules. An untrusted folder may only deny.
@@ -196,6 +197,35 @@ func (b *builder) skillDirs(l *layer, n *node) {
 	}
 }
 
+// fallback reads the models that stand in for an overloaded one: a list, or one
+// text with commas. It replaces what was, since its order counts.
+func (b *builder) fallback(l *layer, n *node) {
+	const key = "fallback_model"
+	var names []string
+	switch n.kind {
+	case '"':
+		names = strings.Split(n.text, ",")
+	case '[':
+		for _, item := range n.items {
+			if item.kind != '"' {
+				b.fault(l, key, item, "must be names of models, not "+item.what())
+				return
+			}
+			names = append(names, item.text)
+		}
+	default:
+		b.fault(l, key, n, "must be a list of models, not "+n.what())
+		return
+	}
+	list, origins := []string{}, []Origin{}
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(list, name) {
+			list, origins = append(list, name), append(origins, l.origin(n))
+		}
+	}
+	b.out.Settings.Fallback, b.out.origins[key] = list, origins
+}
+
 // profiles merges profiles field by field.
 func (b *builder) profiles(l *layer, n *node) {
 	if n.kind != '{' {
@@ -227,6 +257,13 @@ func (b *builder) profileField(l *layer, r *row, profile string, n *node) {
 		b.strings(l, &field, full, n, list)
 		return
 	}
+	if facts, ok := r.ptr.(*map[string]catalog.Fields); ok {
+		b.modelFacts(l, full, n, facts)
+		if len(*facts) > 0 {
+			b.note(full, l.origin(n))
+		}
+		return
+	}
 	if r.key == "api_key" && !l.owned() {
 		b.fault(l, full, n, keyInProject)
 		return
@@ -248,7 +285,7 @@ func profileRows(p *Profile) []row {
 	return []row{
 		{key: "label", ptr: &p.Label},
 		{key: "provider", ptr: &p.Provider},
-		{key: "api_format", ptr: &p.APIFormat, enum: []string{"anthropic", "openai", "openai_compat", "copilot"}},
+		{key: "api_format", ptr: &p.APIFormat, enum: formats()},
 		{key: "auth_source", ptr: &p.AuthSource},
 		{key: "base_url", ptr: &p.BaseURL},
 		{key: "default_model", ptr: &p.Model},
@@ -256,9 +293,11 @@ func profileRows(p *Profile) []row {
 		{key: "credential_slot", ptr: &p.Slot},
 		{key: "api_key_env", ptr: &p.KeyEnv},
 		{key: "api_key", ptr: &p.Key},
+		{key: "api_key_helper", ptr: &p.KeyHelper},
 		{key: "allowed_models", ptr: &p.Models},
 		{key: "context_window_tokens", ptr: &p.Window, min: 1},
 		{key: "auto_compact_threshold_tokens", ptr: &p.CompactAt, min: 1},
+		{key: "models", ptr: &p.ModelFacts},
 	}
 }
 
@@ -272,6 +311,12 @@ func (b *builder) choice(l *layer) {
 		return strings.TrimSpace(n.text)
 	}
 	c := Choice{Scope: l.scope, File: l.file, Claude: l.claude, Model: text("model")}
+	if l.trusted {
+		c.Helper = text("apiKeyHelper")
+		if own := text("api_key_helper"); own != "" && !l.claude {
+			c.Helper = own
+		}
+	}
 	if !l.claude && l.trusted {
 		c.Profile, c.Provider, c.Format, c.BaseURL = text("active_profile"), text("provider"), text("api_format"), text("base_url")
 		if l.owned() {

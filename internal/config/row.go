@@ -43,23 +43,31 @@ func strict(key string) bool {
 	return false
 }
 
+// formats are the wires by their names in settings; openai_compat is openai,
+// copilot a service.
+func formats() []string {
+	return []string{"anthropic", "openai", "openai_compat", "responses", "gemini", "bedrock", "ollama", "copilot"}
+}
+
 // rows is the table of all settings, bound to s.
 func rows(s *Settings) []row {
 	efforts := []string{"low", "medium", "high", "xhigh", "max"}
-	formats := []string{"anthropic", "openai", "openai_compat", "copilot"}
 	m, x, v, g := &s.Memory, &s.Sandbox, &s.Vision, &s.ImageGeneration
 	return []row{
 		{key: "api_key", ptr: &s.APIKey},
 		{key: "model", claude: "model", ptr: &s.Model, free: always},
+		{key: "fallback_model", claude: "fallbackModel", ptr: &s.Fallback, read: (*builder).fallback, free: always},
 		{key: "max_tokens", ptr: &s.MaxTokens, min: 1},
 		{key: "base_url", ptr: &s.BaseURL},
 		{key: "timeout", ptr: &s.Timeout, min: 0.001},
 		{key: "context_window_tokens", ptr: &s.Window, min: 1},
 		{key: "auto_compact_threshold_tokens", ptr: &s.CompactAt, min: 1},
-		{key: "api_format", ptr: &s.APIFormat, enum: formats},
+		{key: "api_format", ptr: &s.APIFormat, enum: formats()},
 		{key: "provider", ptr: &s.Provider},
 		{key: "active_profile", ptr: &s.ActiveProfile},
 		{key: "profiles", read: (*builder).profiles, list: true},
+		{key: "models", read: (*builder).models, list: true},
+		{key: "catalog_url", ptr: &s.CatalogURL, read: (*builder).catalogURL},
 		{key: "max_turns", ptr: &s.MaxTurns, min: 1, free: tightens},
 		{key: "system_prompt", ptr: &s.SystemPrompt},
 		{key: "permission.mode", claude: "permissions.defaultMode", ptr: &s.Permission.Mode, free: tightens},
@@ -111,6 +119,11 @@ func rows(s *Settings) []row {
 		{key: "env", claude: "env", ptr: &s.Env, list: true},
 		{key: "status_line", claude: "statusLine", read: (*builder).statusLine},
 		{key: "api_key_helper", claude: "apiKeyHelper", ptr: &s.APIKeyHelper},
+		{key: "keyring", ptr: &s.Keyring},
+		{key: "tls.ca_file", ptr: &s.TLS.CAFile},
+		{key: "tls.client_cert", ptr: &s.TLS.Cert},
+		{key: "tls.client_key", ptr: &s.TLS.Key},
+		{key: "copilot_client_id", ptr: &s.CopilotClientID},
 		{key: "theme", ptr: &s.Theme, free: always},
 		{key: "output_style", claude: "outputStyle", ptr: &s.OutputStyle, free: always},
 		{key: "vim_mode", ptr: &s.VimMode, free: always},
@@ -146,6 +159,7 @@ func variables() []variable {
 		{"OPENHARNESS_BASE_URL", "base_url"},
 		{"OPENHARNESS_API_FORMAT", "api_format"},
 		{"OPENHARNESS_PROVIDER", "provider"},
+		{"OPENHARNESS_CATALOG_URL", "catalog_url"},
 		{"OPENHARNESS_MAX_TOKENS", "max_tokens"},
 		{"OPENHARNESS_TIMEOUT", "timeout"},
 		{"OPENHARNESS_MAX_TURNS", "max_turns"},
@@ -155,6 +169,10 @@ func variables() []variable {
 		{"OPENHARNESS_SANDBOX_FAIL_IF_UNAVAILABLE", "sandbox.fail_if_unavailable"},
 		{"OPENHARNESS_SANDBOX_BACKEND", "sandbox.backend"},
 		{"OPENHARNESS_SANDBOX_DOCKER_IMAGE", "sandbox.docker.image"},
+		{"OPENHARNESS_KEYRING", "keyring"},
+		{"OPENHARNESS_COPILOT_CLIENT_ID", "copilot_client_id"},
+		{"CLAUDE_CODE_CLIENT_CERT", "tls.client_cert"},
+		{"CLAUDE_CODE_CLIENT_KEY", "tls.client_key"},
 		{"OPENHARNESS_VISION_MODEL", "vision.model"},
 		{"OPENHARNESS_VISION_API_KEY", "vision.api_key"},
 		{"OPENHARNESS_VISION_BASE_URL", "vision.base_url"},

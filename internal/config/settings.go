@@ -1,13 +1,17 @@
 package config
 
-import "github.com/openharness/oh"
+import (
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/catalog"
+)
 
 // Settings are the effective values. Zero means not set where no default is
 // named.
 type Settings struct {
 	APIKey        Secret             `json:"api_key"`
 	Model         string             `json:"model"`
-	MaxTokens     int                `json:"max_tokens"` // output tokens per request; 16,384
+	Fallback      []string           `json:"fallback_model"` // asked in turn when Model is overloaded
+	MaxTokens     int                `json:"max_tokens"`     // output tokens per request; 16,384
 	BaseURL       string             `json:"base_url"`
 	Timeout       float64            `json:"timeout"` // seconds without a byte; 120
 	Window        int                `json:"context_window_tokens"`
@@ -16,12 +20,15 @@ type Settings struct {
 	Provider      string             `json:"provider"`
 	ActiveProfile string             `json:"active_profile"`
 	Profiles      map[string]Profile `json:"profiles"`
-	MaxTurns      int                `json:"max_turns"` // 200
+	CatalogURL    string             `json:"catalog_url"` // catalog.Source
+	MaxTurns      int                `json:"max_turns"`   // 200
 	SystemPrompt  string             `json:"system_prompt"`
 	Permission    Permission         `json:"permission"`
 	Permissions   Permissions        `json:"permissions"`
 	Memory        Memory             `json:"memory"`
 	Sandbox       Sandbox            `json:"sandbox"`
+
+	ModelFacts map[string]catalog.Fields `json:"models"` // by name, or a beginning that ends in *
 
 	EnabledPlugins  map[string]bool   `json:"enabled_plugins"`
 	ProjectPlugins  bool              `json:"allow_project_plugins"`
@@ -33,8 +40,11 @@ type Settings struct {
 	Env             map[string]string `json:"env"`            // for children; see [Loaded.Env]
 	StatusLine      []byte            `json:"-"`              // JSON; key status_line
 	APIKeyHelper    string            `json:"api_key_helper"` // a command that prints a key
-	Theme           string            `json:"theme"`          // default
-	OutputStyle     string            `json:"output_style"`   // default
+	Keyring         bool              `json:"keyring"`        // true: keys are kept in the system's keyring, if there is one
+	TLS             TLS               `json:"tls"`
+	CopilotClientID string            `json:"copilot_client_id"` // of the OAuth app that asks GitHub
+	Theme           string            `json:"theme"`             // default
+	OutputStyle     string            `json:"output_style"`      // default
 	VimMode         bool              `json:"vim_mode"`
 	VoiceMode       bool              `json:"voice_mode"`
 	FastMode        bool              `json:"fast_mode"`
@@ -64,9 +74,12 @@ type Profile struct {
 	Slot       string   `json:"credential_slot"`
 	KeyEnv     string   `json:"api_key_env"` // name of the variable that holds its key
 	Key        Secret   `json:"api_key"`     // only from files that the user or the system owns
+	KeyHelper  string   `json:"api_key_helper"`
 	Models     []string `json:"allowed_models"`
 	Window     int      `json:"context_window_tokens"`
 	CompactAt  int      `json:"auto_compact_threshold_tokens"`
+
+	ModelFacts map[string]catalog.Fields `json:"models"` // of models at this service
 }
 
 // Permission is the OpenHarness form of permissions. The rules are also in
@@ -149,6 +162,13 @@ type SandboxDocker struct {
 	Env       map[string]string `json:"extra_env"`
 }
 
+// TLS says how the model services are recognised, and this machine by them.
+type TLS struct {
+	CAFile string `json:"ca_file"`     // PEM: certificate authorities beside the system's
+	Cert   string `json:"client_cert"` // PEM
+	Key    string `json:"client_key"`  // PEM: path of the certificate's key
+}
+
 // Web bounds the tools that reach the web.
 type Web struct {
 	// PrivateHosts are names, addresses and prefixes that may be reached
@@ -180,6 +200,7 @@ func defaults() Settings {
 		Permission:    Permission{Mode: oh.ModeDefault},
 		ProjectSkills: true,
 		SkillDirs:     []string{".openharness/skills", ".agents/skills", ".claude/skills"},
+		Keyring:       true,
 		Theme:         "default", OutputStyle: "default", Passes: 1,
 		Memory: Memory{Enabled: true, MaxFiles: 5, EntrypointLines: 200, EntrypointBytes: 25_000, ExtractRecords: 3,
 			SessionMemory: true, DreamHours: 24, DreamSessions: 5},

@@ -64,6 +64,8 @@ func ReasonAdvice(r oh.Reason, at Place) string {
 		return at.either(at.goOn(), "/continue goes on, or type on")
 	case oh.ReasonMaxTokens, oh.ReasonEmptyReply, oh.ReasonFailed:
 		return at.either(at.goOn(), "/continue goes on")
+	case oh.ReasonNoOutput:
+		return "Check the schema, or try another model"
 	case oh.ReasonLoop:
 		if !at.Line && at.NoSave {
 			return ""
@@ -94,6 +96,8 @@ func Reason(r oh.Reason) string {
 		return "a hook stopped the run"
 	case oh.ReasonBudget:
 		return "the budget is used up"
+	case oh.ReasonNoOutput:
+		return "the model gave no answer in the form that was asked for"
 	default:
 		return "the run failed"
 	}

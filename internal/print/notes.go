@@ -18,6 +18,7 @@ type notes struct {
 	live    *live // nil when Err is no terminal, or frames scroll by on the same one
 	running []call
 	midLine bool // a message is streaming to a terminal
+	scarce  bool // it was told that a limit is near
 }
 
 type call struct{ id, what string }
@@ -39,6 +40,8 @@ func (n *notes) event(e oh.Event) {
 		if !n.midLine {
 			n.textBegins()
 		}
+	case oh.RateLimit:
+		n.rateLimit(e)
 	case oh.ThinkingDelta:
 		n.show("thinking")
 	case oh.MessageDone:
@@ -139,7 +142,7 @@ func (n *notes) stop() {
 	if n.live != nil {
 		n.live.close()
 	}
-	n.running, n.midLine = nil, false
+	n.running, n.midLine, n.scarce = nil, false, false
 }
 
 func (n *notes) warn(s string) { n.line("⚠ ", "warning: ", s) }

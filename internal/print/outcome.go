@@ -2,6 +2,7 @@ package print
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -28,9 +29,10 @@ type Outcome struct {
 	IsError bool
 	Class   Class
 	Reason  oh.Reason
-	Subtype string // of the result frame
-	Result  string // the answer, or the error's text after a failure of the service
-	Status  int    // HTTP status of a failed request, 0 when there was none
+	Subtype string          // of the result frame
+	Result  string          // the answer, or the error's text after a failure of the service
+	Status  int             // HTTP status of a failed request, 0 when there was none
+	Output  json.RawMessage // the answer as JSON, where a form was asked for
 	Denials []Denial
 	Closed  bool  // stdout has no reader
 	Err     error // what ended the run, nil when nothing did
@@ -86,6 +88,7 @@ const (
 	subExecute  = "error_during_execution"
 	subMaxTurns = "error_max_turns"
 	subBudget   = "error_max_budget_usd"
+	subNoOutput = "error_max_structured_output_retries"
 )
 
 func (t *tally) outcome(runErr error) Outcome {
@@ -94,6 +97,9 @@ func (t *tally) outcome(runErr error) Outcome {
 	switch o.Reason {
 	case oh.ReasonEnd:
 		o.Subtype = subSuccess
+		if t.done != nil && len(t.done.Output) > 0 {
+			o.Output, o.Result = t.done.Output, string(t.done.Output)
+		}
 		if unasked(t.denials) > 0 {
 			o.Class = Refused
 		}
@@ -101,6 +107,8 @@ func (t *tally) outcome(runErr error) Outcome {
 		o.Subtype = subMaxTurns
 	case oh.ReasonBudget:
 		o.Subtype = subBudget
+	case oh.ReasonNoOutput:
+		o.Subtype = subNoOutput
 	case oh.ReasonFailed:
 		o.Result = ""
 		if e, ok := errors.AsType[*oh.Error](runErr); ok {

@@ -18,6 +18,7 @@ type resultFrame struct {
 	APIMS      int64                 `json:"duration_api_ms"`
 	Turns      int                   `json:"num_turns"`
 	Result     string                `json:"result"`
+	Output     json.RawMessage       `json:"structured_output,omitempty"`
 	StopReason *oh.StopReason        `json:"stop_reason"`
 	Terminal   string                `json:"terminal_reason,omitempty"`
 	Status     int                   `json:"api_error_status,omitempty"`
@@ -62,7 +63,7 @@ func usageOf(u oh.Usage) usageFrame {
 func (p *Printer) result(o Outcome, session string) resultFrame {
 	t := p.tally
 	f := resultFrame{
-		Type: "result", Subtype: o.Subtype, IsError: o.IsError, Result: o.Result,
+		Type: "result", Subtype: o.Subtype, IsError: o.IsError, Result: o.Result, Output: o.Output,
 		Terminal: terminal(o), Status: o.Status, Errors: errorsOf(o, t),
 		Cost: t.cost(), CostKnown: !t.unpriced, Usage: usageOf(t.usage),
 		Models: map[string]modelFrame{}, Denials: []permissionDenial{},

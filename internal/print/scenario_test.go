@@ -54,7 +54,7 @@ func box(d oh.Display) oh.DisplayBox { return oh.DisplayBox{Display: d} }
 
 func scenarios() []scenario {
 	all := append(plainRuns(), toolRuns()...)
-	return append(all, badRuns()...)
+	return append(append(all, badRuns()...), serviceRuns()...)
 }
 
 func plainRuns() []scenario {
@@ -158,6 +158,38 @@ func badRuns() []scenario {
 		{name: "interrupted", events: after(ended(oh.ReasonCancelled, 1, "")), err: context.Canceled},
 		{name: "disk-full", events: []oh.Event{prompt("hi"), ended(oh.ReasonFailed, 0, "")}, err: errors.New("write /s/x.jsonl: no space left on device")},
 		{name: "unknown-command", err: mistake("/hlep is no command: did you mean /help?")},
+	}
+}
+
+// serviceRuns are about forms of answers, limits and models that stand in.
+func serviceRuns() []scenario {
+	call := asks("c1", "structured_output", `{"n":1,"s":"<é>"}`)
+	given := ended(oh.ReasonEnd, 1, "")
+	given.Output = json.RawMessage(`{"n":1,"s":"<é>"}`)
+	limit := func(left int64) oh.RateLimit {
+		return oh.RateLimit{Limits: []oh.Limit{{Name: "tokens", Limit: 1000, Remaining: 900}, {Name: "requests", Limit: 50, Remaining: left, Reset: epoch.Add(time.Minute)}, {Name: "odd", Remaining: 1}}}
+	}
+	other := reply(idOne, oh.StopEnd, oh.Text{Text: "from another"})
+	other.Message.Model = "opus-8"
+	return []scenario{
+		{name: "structured", events: []oh.Event{
+			prompt("how many?"), oh.TextDelta{Text: "Here."}, reply(idOne, oh.StopToolUse, oh.Text{Text: "Here."}, call), started(call),
+			oh.ToolDone{ID: "c1", Tool: "structured_output", Content: says("The answer was delivered."), Meta: json.RawMessage(`{"structured_output":{"n":1}}`)}, given,
+		}},
+		{name: "never-structured", events: []oh.Event{
+			prompt("how many?"), oh.TextDelta{Text: "One."}, reply(idOne, oh.StopEnd, oh.Text{Text: "One."}),
+			ended(oh.ReasonNoOutput, 1, "The model ended without an answer in the form that was asked for, and was asked 2 times to give one."),
+		}},
+		{name: "fallback", events: []oh.Event{
+			prompt("hi"), oh.ThinkingDelta{Text: "hm"}, oh.Retrying{Attempt: 4, Of: 4, Kind: oh.KindOverloaded, Status: 529, Reason: "anthropic: 529 overloaded"},
+			oh.Notice{Level: oh.Warning, Text: "opus-9 is overloaded (529); opus-8 answers for the rest of this run."},
+			oh.SideUsage{For: "failed_attempt", Profile: "anthropic", Model: "opus-9", Usage: oh.Usage{InputTokens: 100}},
+			oh.TextDelta{Text: "from another"}, other, ended(oh.ReasonEnd, 1, ""),
+		}},
+		{name: "rate-limits", events: []oh.Event{
+			prompt("hi"), limit(40), limit(30), limit(4), limit(3), limit(0), oh.RateLimit{Limits: []oh.Limit{{Name: "odd", Remaining: 1}}},
+			reply(idOne, oh.StopEnd, oh.Text{Text: "done"}), ended(oh.ReasonEnd, 1, ""),
+		}},
 	}
 }
 

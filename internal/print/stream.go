@@ -14,6 +14,7 @@ type streamFace struct {
 	session string
 	changed oh.StateChanged // what differs from Info by now
 	partial partial
+	limited string // status of the limits as it was told last
 }
 
 // origin is what every frame carries. Parent is null in the main conversation.
@@ -97,6 +98,8 @@ func (f *streamFace) system(e oh.Event) error {
 		if e.Mode != "" {
 			return f.frame(statusFrame{systemHead{"system", "status"}, nil, "", claude.ModeName(e.Mode), f.systemOrigin()})
 		}
+	case oh.RateLimit:
+		return f.rateLimit(e)
 	case oh.Compaction:
 		return f.compaction(e)
 	case oh.CommandOutput:

@@ -103,10 +103,25 @@ func (f *textFace) finish(o Outcome) error {
 	if f.p.o.OutTerminal {
 		f.close()
 		f.spoken = false
-		return nil
+		return f.output(o)
 	}
-	if o.Reason == oh.ReasonFailed {
+	switch {
+	case o.Reason == oh.ReasonFailed || o.Reason == oh.ReasonNoOutput:
 		return nil
+	case len(o.Output) > 0:
+		return f.output(o)
 	}
 	return f.p.out.text(lineEnd(f.p.tally.answer))
+}
+
+// output writes an answer that is JSON, if there is one.
+func (f *textFace) output(o Outcome) error {
+	if len(o.Output) == 0 {
+		return nil
+	}
+	if f.p.o.OutTerminal {
+		f.p.note.erase()
+		return f.p.out.text(text.Clean(string(o.Output)) + "\n")
+	}
+	return f.p.out.text(string(o.Output) + "\n")
 }

@@ -8,9 +8,9 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"iter"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -25,10 +25,12 @@ const DefaultURL = "https://api.anthropic.com"
 
 const version = "2023-06-01"
 
-// New returns a provider that speaks the Messages API. A base URL may end in
-// /v1 or not. The key goes out as x-api-key, the token as bearer.
+// New returns a provider that speaks the Messages API, also as the hosts
+// [provider.Vertex] and [provider.Bedrock] offer it: they have no default base
+// URL, Vertex AI's ends in the location. Elsewhere a base URL may end in /v1 or
+// not. The key goes out as x-api-key (on Bedrock as bearer), the token as bearer.
 func New(cfg provider.Config) oh.Provider {
-	return &codec{link: wire.New("anthropic: messages", cfg, rules[:])}
+	return &codec{link: wire.New("anthropic: messages", cfg, words(cfg.Host))}
 }
 
 type codec struct {
@@ -40,7 +42,7 @@ type codec struct {
 func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
 	return func(yield func(oh.Chunk, error) bool) {
 		s, err := c.open(ctx, req)
-		wire.Talk(s, err, newAssembler(c.origin(req), req.Model), yield)
+		wire.Talk(s, err, c.assembler(req), yield)
 	}
 }
 
@@ -53,17 +55,10 @@ func (c *codec) origin(req *oh.Request) string {
 }
 
 func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {
-	u, err := c.url()
+	traits := c.link.Config().Model(req.Model)
+	u, header, err := c.address(cmp.Or(traits.Name, req.Model), traits.Betas)
 	if err != nil {
 		return nil, err
-	}
-	cfg := c.link.Config()
-	header := http.Header{"Anthropic-Version": {version}}
-	if cfg.Key != "" {
-		header.Set("X-Api-Key", cfg.Key)
-	}
-	if cfg.Token != "" {
-		header.Set("Authorization", "Bearer "+cfg.Token)
 	}
 	b, err := c.encode(req)
 	if err != nil {

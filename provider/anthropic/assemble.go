@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,7 +42,8 @@ type slot struct {
 	name   string
 	input  json.RawMessage // given at the start
 	args   argument.Builder
-	call   int // counts the calls
+	told   bool
+	call   int // counts the calls that were told
 	closed bool
 }
 
@@ -69,64 +69,6 @@ func (a *assembler) State() wire.State {
 		return wire.Complete
 	}
 	return wire.Open
-}
-
-type event struct {
-	Type         string          `json:"type"`
-	Index        int             `json:"index"`
-	Message      *head           `json:"message"`
-	ContentBlock json.RawMessage `json:"content_block"`
-	Delta        piece           `json:"delta"`
-	Usage        *usage          `json:"usage"`
-	Error        json.RawMessage `json:"error"`
-}
-
-type head struct {
-	Model      string            `json:"model"`
-	Content    []json.RawMessage `json:"content"`
-	StopReason string            `json:"stop_reason"`
-	Usage      *usage            `json:"usage"`
-}
-
-type piece struct {
-	Type        string     `json:"type"`
-	Text        delta.Text `json:"text"`
-	Thinking    delta.Text `json:"thinking"`
-	Signature   string     `json:"signature"`
-	PartialJSON delta.Text `json:"partial_json"`
-	StopReason  string     `json:"stop_reason"`
-}
-
-type usage struct {
-	Input      *int `json:"input_tokens"`
-	Output     *int `json:"output_tokens"`
-	CacheRead  *int `json:"cache_read_input_tokens"`
-	CacheWrite *int `json:"cache_creation_input_tokens"`
-}
-
-// take keeps the newest number of each kind. A zero does not replace a number:
-// some gateways repeat the usage at the end without what they told at the start.
-func (u *usage) take(v *usage) {
-	if v == nil {
-		return
-	}
-	for _, f := range [...]struct{ to, from **int }{
-		{&u.Input, &v.Input}, {&u.Output, &v.Output}, {&u.CacheRead, &v.CacheRead}, {&u.CacheWrite, &v.CacheWrite},
-	} {
-		if *f.from != nil && (**f.from > 0 || *f.to == nil) {
-			*f.to = *f.from
-		}
-	}
-}
-
-func (u *usage) counts() oh.Usage {
-	n := func(p *int) int {
-		if p == nil {
-			return 0
-		}
-		return max(0, *p)
-	}
-	return oh.Usage{InputTokens: n(u.Input), OutputTokens: n(u.Output), CacheReadTokens: n(u.CacheRead), CacheWriteTokens: n(u.CacheWrite)}
 }
 
 // Feed implements [wire.Assembler].
@@ -163,15 +105,14 @@ func (a *assembler) event(name, data []byte) error {
 	case "content_block_start":
 		return a.start(ev.Index, ev.ContentBlock)
 	case "content_block_delta":
+		ev.Delta.Type = ev.Delta.kind()
 		return a.delta(&ev, data)
 	case "content_block_stop":
 		if s := a.slot(ev.Index); s != nil {
 			a.close(s)
 		}
 	case "message_delta":
-		if ev.Delta.StopReason != "" {
-			a.stop = ev.Delta.StopReason
-		}
+		a.end(ev.Delta.StopReason)
 		a.usage.take(ev.Usage)
 	case "message_stop":
 		a.settle()
@@ -186,14 +127,19 @@ func (a *assembler) event(name, data []byte) error {
 	return nil
 }
 
-// decode reads a JSON object. A member of an unexpected type is left out, not
-// an error: gateways differ in what they send beside what matters.
-func decode(data []byte, ev *event) error {
-	err := json.Unmarshal(data, ev)
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && bytes.TrimSpace(data)[0] == '{' {
-		return nil
+// end takes the reason why the reply ended, after which no block goes on, also
+// where a gateway did not close it. A call whose arguments are not complete stays
+// open.
+func (a *assembler) end(reason string) {
+	if reason == "" {
+		return
 	}
-	return err
+	a.stop = reason
+	for _, s := range a.slots {
+		if s.kind != "tool_use" || s.args.Blank() || s.args.Whole() {
+			a.close(s)
+		}
+	}
 }
 
 func (a *assembler) begin(m *head) {
@@ -237,7 +183,7 @@ func (a *assembler) start(index int, raw json.RawMessage) error {
 	if old := a.slot(index); old != nil && (!old.closed || old.id != "" && old.id == b.ID) {
 		return fmt.Errorf("content block %d began a second time", index)
 	}
-	s := &slot{index: index, kind: b.Type, raw: raw, id: b.ID, name: b.Name, input: b.Input, call: a.calls}
+	s := &slot{index: index, kind: b.Type, raw: raw, id: b.ID, name: b.Name, input: b.Input}
 	a.slots = append(a.slots, s)
 	a.size.AddBlock()
 	a.size.Add(len(raw))
@@ -251,8 +197,9 @@ func (a *assembler) start(index int, raw json.RawMessage) error {
 	case "redacted_thinking":
 		s.opaque.Redacted = b.Data
 	case "tool_use":
-		a.calls++
-		a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name})
+		if s.name != "" {
+			a.tell(s, "")
+		}
 	}
 	return nil
 }
@@ -360,9 +307,18 @@ func (a *assembler) put(s *slot, piece string) {
 	case s.what == "partial_json":
 		s.args.Add(piece)
 		if s.kind == "tool_use" {
-			a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
+			a.tell(s, piece)
 		}
 	}
+}
+
+// tell makes the delta of a call.
+func (a *assembler) tell(s *slot, piece string) {
+	if !s.told {
+		s.told, s.call = true, a.calls
+		a.calls++
+	}
+	a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
 }
 
 // complete reports whether nothing of the reply is missing although
@@ -404,7 +360,7 @@ func (a *assembler) Whole(raw []byte) error {
 			return err
 		}
 		if s := a.slots[i]; s.kind == "tool_use" && len(s.input) > 0 {
-			a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: string(s.input)})
+			a.tell(s, string(s.input))
 		}
 	}
 	a.settle()
@@ -424,7 +380,7 @@ func (a *assembler) Message() oh.Message {
 			m.Content = append(m.Content, b)
 		}
 	}
-	calls := a.calls > 0
+	calls := len(m.Content.ToolUses()) > 0
 	switch {
 	case calls && (m.Stop == "" || m.Stop == oh.StopEnd):
 		m.Stop = oh.StopToolUse
@@ -451,8 +407,13 @@ func (a *assembler) block(s *slot, cut bool) oh.Block {
 		if s.args.Blank() && len(s.input) > 0 && (!cut || string(oh.Compact(s.input)) != "{}") {
 			raw = string(s.input)
 		}
+		if s.name == "" && (raw == "" || raw == "{}") {
+			return nil // a call that says nothing
+		}
 		u := oh.ToolUse{ID: s.id, Name: s.name}
-		u.Input, u.Malformed = argument.Parse(raw, cut)
+		if u.Input, u.Malformed = argument.Parse(raw, cut); s.name == "" && u.Malformed == "" {
+			u.Malformed = "the call names no tool: " + raw
+		}
 		return u
 	case "":
 		return nil

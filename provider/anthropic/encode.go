@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/openharness/oh/internal/text"
 	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/bridge"
 	"github.com/openharness/oh/provider/internal/note"
 )
 
@@ -26,13 +28,12 @@ const minBudget = 1024 // tokens of thinking, the least the service takes
 // without marks; marks are put in between the pieces.
 func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	traits := c.link.Config().Model(req.Model)
-	e := encoder{origin: c.origin(req), traits: &traits}
+	e := encoder{origin: c.origin(req), traits: &traits, host: c.link.Config().Host}
 	var b body.Body
-	b.Add(e.head(req))
-	if len(req.Tools) > 0 {
+	b.Add(e.head(c.opening(cmp.Or(traits.Name, req.Model), traits.Betas), req))
+	if raw := c.toolList(req.Tools, &traits); len(raw) > 0 {
 		b.AddString(`,"tools":`)
 		const end = "}]" // of the last tool and the list
-		raw := c.tools.Get(req.Tools, encodeTools)
 		b.Add(raw[:len(raw)-len(end)])
 		b.AddString(e.mark() + end)
 	}
@@ -49,9 +50,18 @@ func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	return &b, nil
 }
 
+func (c *codec) toolList(specs []oh.ToolSpec, traits *provider.Traits) []byte {
+	if traits.NoTools {
+		return nil
+	}
+	d := bridge.Dialect(traits.Schema)
+	return c.tools.As(traits.Schema, specs, func(specs []oh.ToolSpec) []byte { return encodeTools(specs, d) })
+}
+
 type encoder struct {
 	origin string
 	traits *provider.Traits
+	host   provider.Host
 }
 
 func (e *encoder) mark() string {
@@ -61,7 +71,7 @@ func (e *encoder) mark() string {
 	return mark
 }
 
-func (e *encoder) head(req *oh.Request) []byte {
+func (e *encoder) head(out []byte, req *oh.Request) []byte {
 	limit := req.MaxTokens
 	if limit <= 0 {
 		limit = e.traits.MaxOutput
@@ -69,11 +79,11 @@ func (e *encoder) head(req *oh.Request) []byte {
 	if limit <= 0 {
 		limit = provider.MaxOutput
 	}
-	out := append([]byte(nil), `{"model":`...)
-	out = text.AppendJSON(out, req.Model)
 	out = append(out, `,"max_tokens":`...)
 	out = strconv.AppendInt(out, int64(limit), 10)
-	out = append(out, `,"stream":true`...)
+	if e.host != provider.Bedrock { // there the address says it
+		out = append(out, `,"stream":true`...)
+	}
 	return append(out, e.thinking(req, limit)...)
 }
 
@@ -124,27 +134,21 @@ func (e *encoder) canThink(messages []oh.Message) bool {
 
 func isResult(x oh.Block) bool { _, ok := x.(oh.ToolResult); return ok }
 
-func encodeTools(specs []oh.ToolSpec) []byte {
-	out := []byte{'['}
-	for i, t := range specs {
-		if i > 0 {
-			out = append(out, ',')
-		}
+func encodeTools(specs []oh.ToolSpec, d bridge.Dialect) []byte {
+	return body.ToolList(specs, d, func(out []byte, t oh.ToolSpec, schema []byte) []byte {
 		out = append(out, `{"name":`...)
 		out = text.AppendJSON(out, body.Name(t.Name))
-		if t.Description != "" {
+		if !body.Blank(t.Description) {
 			out = append(out, `,"description":`...)
 			out = text.AppendJSON(out, t.Description)
 		}
 		out = append(out, `,"input_schema":`...)
-		out = body.AppendRaw(out, body.Schema(t.Schema), "{}")
-		out = append(out, '}')
-	}
-	return append(out, ']')
+		return append(body.AppendRaw(out, schema, bridge.Empty), '}')
+	})
 }
 
 func (e *encoder) messages(b *body.Body, req *oh.Request) error {
-	key := fmt.Sprintf("anthropic\x00%s\x00%t%t", e.origin, e.traits.NoImages, e.traits.NoReasoning)
+	key := fmt.Sprintf("anthropic\x00%s\x00%t%t%t", e.origin, e.traits.NoImages, e.traits.NoReasoning, e.traits.NoTools)
 	marked := 0
 	first := len(req.Messages) // of the messages that get a mark
 	for i := len(req.Messages) - 1; i >= 0 && marked < 2 && !e.traits.NoCache; i-- {
@@ -215,6 +219,9 @@ func (e *encoder) block(out []byte, x oh.Block) []byte {
 	case oh.Thinking:
 		return e.thought(out, x)
 	case oh.ToolUse:
+		if e.traits.NoTools {
+			return textBlock(out, note.Called(body.Name(x.Name), x.ID, string(body.AppendRaw(nil, x.Input, "{}"))))
+		}
 		out = append(out, `{"type":"tool_use","id":`...)
 		out = text.AppendJSON(out, x.ID)
 		out = append(out, `,"name":`...)
@@ -233,6 +240,9 @@ func textBlock(out []byte, s string) []byte {
 }
 
 func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
+	if e.traits.NoTools {
+		return e.told(out, r)
+	}
 	out = append(out, `{"type":"tool_result","tool_use_id":`...)
 	out = text.AppendJSON(out, r.ToolUseID)
 	out = append(out, `,"content":[`...)
@@ -251,6 +261,23 @@ func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
 		out = append(out, `,"is_error":true`...)
 	}
 	return append(out, `},`...)
+}
+
+// told appends a result for a model that takes no tools: its text after a note,
+// then all else.
+func (e *encoder) told(out []byte, r oh.ToolResult) []byte {
+	said := body.Joined(r.Content)
+	if said == "" {
+		said = note.EmptyResult()
+	}
+	out = textBlock(out, note.Answered(r.ToolUseID, said))
+	for _, x := range r.Content {
+		switch x.(type) {
+		case oh.Image, oh.Document:
+			out = e.block(out, x)
+		}
+	}
+	return out
 }
 
 func (e *encoder) image(out []byte, x oh.Image) []byte {

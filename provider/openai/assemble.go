@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openharness/oh"
@@ -26,7 +27,9 @@ type assembler struct {
 	refused       bool
 	usage         usage
 	done          bool // [DONE] came
-	choices       bool // a choice came
+	order         order
+	pieces        bool // something came in a delta
+	told          int  // calls that were told
 	out           []oh.Chunk
 	shape         delta.Template
 	shapeContent  bool // the shape is of text, not of reasoning
@@ -35,10 +38,11 @@ type assembler struct {
 
 // part is one block in the making: text, thinking or a call.
 type part struct {
-	kind  partKind
-	text  strings.Builder
-	field string // of thinking: where it came in
-	call  *call
+	kind   partKind
+	text   strings.Builder
+	field  string // of thinking: where it came in
+	opaque string // of thinking: its form for the service alone
+	call   *call
 }
 
 type partKind int
@@ -118,6 +122,7 @@ func (a *assembler) event(name, data []byte) error {
 
 // addShaped does what take does with a chunk that carries one string.
 func (a *assembler) addShaped(s string) {
+	a.order.chunks++
 	if a.shapeContent {
 		a.content(s)
 	} else {
@@ -170,28 +175,18 @@ func (a *assembler) take(c *chunk) error {
 	if c.Groq != nil {
 		a.usage.take(c.Groq.Usage)
 	}
-	for i := range c.Choices {
-		ch := &c.Choices[i]
-		if ch.Index != nil && *ch.Index != 0 {
-			continue
-		}
+	if ch := a.order.choice(c.Choices); ch != nil {
 		a.usage.take(ch.Usage)
-		if err := a.choice(ch); err != nil {
-			return err
-		}
+		return a.choice(ch)
 	}
 	return nil
 }
 
 func (a *assembler) choice(ch *choice) error {
-	d := ch.Delta
-	if d == nil || d.empty() && !a.choices {
-		if ch.Message != nil && !a.choices {
-			d = ch.Message
-		}
+	if present(ch.Error) {
+		return &wire.Told{Raw: append(append([]byte(`{"error":`), ch.Error...), '}')}
 	}
-	if d != nil {
-		a.choices = a.choices || !d.empty()
+	if d := a.news(ch); d != nil {
 		if err := a.delta(d); err != nil {
 			return err
 		}
@@ -199,17 +194,42 @@ func (a *assembler) choice(ch *choice) error {
 	if ch.Finish == "" {
 		return nil
 	}
-	a.finish = ch.Finish
-	if raw, ok := broken(ch); ok {
+	a.finish = string(ch.Finish)
+	if raw, ok := broken(a.finish); ok {
 		return &wire.Told{Raw: raw}
 	}
 	return nil
 }
 
+// news returns what a choice adds. Some services send pieces as messages; others
+// send a message beside or after the pieces, which repeats them but for what no
+// piece had.
+func (a *assembler) news(ch *choice) *message {
+	d, m := ch.Delta, ch.Message
+	if d != nil && !d.empty() {
+		a.pieces = true
+		return d
+	}
+	switch {
+	case m == nil:
+		return d
+	case !a.pieces:
+		return m
+	}
+	rest := &message{}
+	if len(a.calls) == 0 {
+		rest.ToolCalls, rest.FunctionCall = m.ToolCalls, m.FunctionCall
+	}
+	if !slices.ContainsFunc(a.blocks, func(p *part) bool { return p.kind == textPart }) {
+		rest.Content = m.Content
+	}
+	return rest
+}
+
 // broken makes an error of the finish reasons that are failures.
-func broken(ch *choice) (raw []byte, ok bool) {
+func broken(finish string) (raw []byte, ok bool) {
 	code := ""
-	switch ch.Finish {
+	switch finish {
 	case "error", "network_error":
 		code = "upstream_error"
 	case "insufficient_system_resource":
@@ -217,10 +237,7 @@ func broken(ch *choice) (raw []byte, ok bool) {
 	default:
 		return nil, false
 	}
-	if len(ch.Error) > 2 {
-		return append(append([]byte(`{"error":`), ch.Error...), '}'), true
-	}
-	return []byte(`{"error":{"code":"` + code + `","message":"the service ended the reply with ` + ch.Finish + `"}}`), true
+	return []byte(`{"error":{"code":"` + code + `","message":"the service ended the reply with ` + finish + `"}}`), true
 }
 
 func (a *assembler) delta(d *message) error {
@@ -235,6 +252,11 @@ func (a *assembler) delta(d *message) error {
 		}
 		// The list itself goes back even when it holds no text to show.
 		a.block(thinkingPart, fieldDetails)
+	}
+	if d.Sealed != "" {
+		a.size.Add(len(d.Sealed))
+		p := a.block(thinkingPart, fieldText)
+		p.opaque = string(d.Sealed) // the newest is the whole
 	}
 	for _, p := range d.content() {
 		if p.thinking {
@@ -322,9 +344,10 @@ func (a *assembler) muse(s, field string) {
 	a.out = append(a.out, oh.ThinkingDelta{Text: s})
 }
 
-// block returns the last block if it is of the kind, or a new one.
+// block returns the last block if it is of the kind, or a new one. Reasoning in
+// another field goes on; only what was thought aloud is apart.
 func (a *assembler) block(kind partKind, field string) *part {
-	if n := len(a.blocks); n > 0 && a.blocks[n-1].kind == kind && (a.blocks[n-1].field == field || field == fieldDetails) {
+	if n := len(a.blocks); n > 0 && a.blocks[n-1].kind == kind && (a.blocks[n-1].field == "") == (field == "") {
 		return a.blocks[n-1]
 	}
 	p := &part{kind: kind, field: field}
@@ -384,7 +407,7 @@ func (a *assembler) lastCall() *call {
 // sealed keeps the field that reasoning came in. The list of details goes with
 // the first block that has one, as one list.
 func (a *assembler) sealed(p *part) *oh.Opaque {
-	o := opaque{Field: p.field}
+	o := opaque{Field: p.field, Sealed: p.opaque}
 	if len(a.details.list) > 0 && a.details.owner(p) {
 		o.Field = fieldDetails
 		o.Details = a.details.raw()

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/openharness/oh"
@@ -16,7 +17,8 @@ type call struct {
 	args     argument.Builder
 	seam     delta.Seam
 	extra    json.RawMessage // extra_content
-	n        int             // counts the calls of the reply
+	told     bool            // a delta went out
+	n        int             // counts the calls that were told
 }
 
 // call takes a piece of a call. Services disagree on how they tell the pieces
@@ -25,7 +27,7 @@ func (a *assembler) call(d *callDelta) {
 	a.settle()
 	name, args := "", ""
 	if d.Function != nil {
-		name, args = d.Function.Name, d.Function.args()
+		name, args = string(d.Function.Name), d.Function.args()
 	}
 	c := a.find(d)
 	if c != nil && c.repeated(d, name, args) {
@@ -36,24 +38,45 @@ func (a *assembler) call(d *callDelta) {
 		if name == "" && args == "" && d.ID == "" {
 			return
 		}
-		c = &call{index: d.Index, n: len(a.calls)}
+		c = &call{index: d.Index.number}
 		a.calls = append(a.calls, c)
 		a.blocks = append(a.blocks, &part{kind: callPart, call: c})
 		a.size.AddBlock()
 	}
 	if c.id == "" {
-		c.id = d.ID
+		c.id = string(d.ID)
 	}
-	if name != "" {
-		c.name = name
-	}
+	c.rename(name)
 	c.hang(d)
 	a.size.Add(len(d.ID) + len(name) + len(args) + len(d.Extra))
+	if strings.HasPrefix(strings.TrimSpace(args), "{") && c.args.String() == "{}" {
+		c.args = argument.Builder{} // it stood for what comes now
+	}
 	a.grow(c, c.seam.Join(args))
 }
 
+// rename takes a name that may come in pieces, or growing.
+func (c *call) rename(name string) {
+	switch {
+	case name == "":
+	case c.name == "" || !c.args.Blank() || strings.HasPrefix(name, c.name):
+		c.name = name
+	default:
+		c.name += name
+	}
+}
+
+// grow adds to a call and tells it, once there is something to tell.
 func (a *assembler) grow(c *call, args string) {
 	c.args.Add(args)
+	if c.phantom() {
+		return
+	}
+	if !c.told {
+		c.told, c.n = true, a.told
+		a.told++
+		args = c.args.String()
+	}
 	a.out = append(a.out, oh.ToolInputDelta{Index: c.n, ID: c.id, Name: c.name, JSON: args})
 }
 
@@ -66,45 +89,50 @@ func (c *call) hang(d *callDelta) {
 
 // find returns the call that a piece would belong to.
 func (a *assembler) find(d *callDelta) *call {
-	for i := len(a.calls) - 1; i >= 0; i-- {
-		c := a.calls[i]
+	var near *call
+	for _, c := range slices.Backward(a.calls) {
 		switch {
-		case d.Index != nil:
-			if c.index != nil && *c.index == *d.Index {
+		case d.Index.number != nil:
+			if c.index == nil || *c.index != *d.Index.number {
+				continue
+			}
+			if d.ID == "" || c.id == string(d.ID) {
 				return c
 			}
-		case d.ID != "":
-			if c.id == d.ID {
-				return c
+			if near == nil {
+				near = c // another id, which may be that of another call
 			}
-		default:
+		case d.ID == "" || c.id == string(d.ID):
 			return c
 		}
 	}
-	return nil
+	return near
 }
 
 // repeated reports whether a piece tells once more what is known of a complete
 // call: some services send each call whole again at the end.
 func (c *call) repeated(d *callDelta, name, args string) bool {
-	return d.ID != "" && d.ID == c.id && name == c.name && strings.TrimSpace(args) != "" && c.args.Whole() &&
-		strings.TrimSpace(args) == strings.TrimSpace(c.args.String())
+	same := d.ID != "" && string(d.ID) == c.id && name == c.name || d.ID == "" && name == "" && len(args) > 2
+	args = strings.TrimSpace(args)
+	return same && args != "" && c.args.Whole() && args == strings.TrimSpace(c.args.String())
 }
 
 // over reports whether a piece begins another call although it looks as if it
 // belonged to c: it names another tool, or brings arguments where they are
-// complete, or has another id and a name.
+// complete, or has another id.
 func (c *call) over(d *callDelta, name, args string) bool {
+	other := d.ID != "" && c.id != "" && string(d.ID) != c.id
 	if name == "" {
-		return d.ID != "" && c.id != "" && d.ID != c.id && c.args.Whole()
+		return other && c.args.Whole()
 	}
-	switch {
-	case c.name != "" && name != c.name:
-		return true
-	case d.ID != "" && c.id != "" && d.ID != c.id:
+	if other || strings.TrimSpace(args) != "" && c.args.Whole() && c.args.String() != "{}" {
 		return true
 	}
-	return strings.TrimSpace(args) != "" && c.args.Whole()
+	if c.name == "" || name == c.name {
+		return strings.TrimSpace(args) != "" && c.args.Whole() && d.ID == ""
+	}
+	// A second name where the first had an id is the rest of it.
+	return c.id == "" || !c.args.Blank()
 }
 
 // phantom reports a call that says nothing.

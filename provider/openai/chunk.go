@@ -45,6 +45,38 @@ func decode(data []byte, c *chunk) error {
 	return err
 }
 
+// order tells the choices of the one reply that is asked for from others that
+// come all the same. Some services count the chunks in the index of the choice.
+type order struct{ first, chunks int }
+
+// choice returns the choice of a chunk that goes on with the reply, or nil.
+func (o *order) choice(list []choice) *choice {
+	if len(list) == 0 {
+		return nil
+	}
+	for i := range list {
+		if list[i].place() == 0 {
+			o.chunks++
+			return &list[i]
+		}
+	}
+	if o.chunks == 0 {
+		o.first = list[0].place()
+	}
+	o.chunks++
+	if list[0].place() == o.first+o.chunks-1 {
+		return &list[0]
+	}
+	return nil
+}
+
+func (ch *choice) place() int {
+	if ch.Index.number == nil {
+		return 0
+	}
+	return *ch.Index.number
+}
+
 // fault reports whether the chunk tells an error.
 func (c *chunk) fault() bool {
 	return present(c.Error) || c.Object == "error" ||
@@ -67,8 +99,8 @@ func (c *chunk) pure() (field, s string, ok bool) {
 	}
 	ch := &c.Choices[0]
 	d := ch.Delta
-	if ch.Index != nil && *ch.Index != 0 || ch.Finish != "" || ch.Usage != nil || ch.Message != nil || d == nil ||
-		d.Refusal != "" || len(d.details()) > 0 || d.FunctionCall != nil || len(d.ToolCalls) > 0 {
+	if ch.place() != 0 || ch.Finish != "" || present(ch.Error) || ch.Usage != nil || ch.Message != nil || d == nil ||
+		d.Refusal != "" || d.Sealed != "" || len(d.details()) > 0 || d.FunctionCall != nil || len(d.ToolCalls) > 0 {
 		return "", "", false
 	}
 	s, isText := delta.Piece(d.Content)
@@ -83,10 +115,10 @@ func (c *chunk) pure() (field, s string, ok bool) {
 }
 
 type choice struct {
-	Index   *int            `json:"index"`
+	Index   place           `json:"index"`
 	Delta   *message        `json:"delta"`
 	Message *message        `json:"message"`
-	Finish  string          `json:"finish_reason"`
+	Finish  delta.Text      `json:"finish_reason"`
 	Usage   *counts         `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 }
@@ -95,25 +127,29 @@ type message struct {
 	Content          json.RawMessage `json:"content"`
 	ReasoningContent json.RawMessage `json:"reasoning_content"`
 	Reasoning        json.RawMessage `json:"reasoning"`
+	ReasoningText    json.RawMessage `json:"reasoning_text"`
 	Details          json.RawMessage `json:"reasoning_details"`
+	Sealed           delta.Text      `json:"reasoning_opaque"` // GitHub Copilot
 	Refusal          delta.Text      `json:"refusal"`
-	ToolCalls        []callDelta     `json:"tool_calls"`
+	ToolCalls        callList        `json:"tool_calls"`
 	FunctionCall     *function       `json:"function_call"`
 }
 
 func (d *message) empty() bool {
 	field, _ := d.reasoning()
-	return field == "" && len(d.details()) == 0 && d.Refusal == "" && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.content()) == 0
+	return field == "" && len(d.details()) == 0 && d.Sealed == "" && d.Refusal == "" && len(d.ToolCalls) == 0 && d.FunctionCall == nil && len(d.content()) == 0
 }
 
 // reasoning returns the reasoning and the field it came in. Gateways that send
-// it in two fields send the same twice.
+// it in several fields send the same in each.
 func (d *message) reasoning() (field, s string) {
-	if s, ok := delta.Piece(d.ReasoningContent); ok && s != "" {
-		return fieldContent, s
-	}
-	if s, ok := delta.Piece(d.Reasoning); ok && s != "" {
-		return fieldReasoning, s
+	for _, f := range [...]struct {
+		name string
+		raw  json.RawMessage
+	}{{fieldContent, d.ReasoningContent}, {fieldReasoning, d.Reasoning}, {fieldText, d.ReasoningText}} {
+		if s, ok := delta.Piece(f.raw); ok && s != "" {
+			return f.name, s
+		}
 	}
 	return "", ""
 }
@@ -127,11 +163,15 @@ func (d *message) details() []json.RawMessage {
 	return list
 }
 
-// both reports whether two fields of reasoning are filled.
+// both reports whether several fields of reasoning are filled.
 func (d *message) both() bool {
-	a, _ := delta.String(d.ReasoningContent)
-	b, _ := delta.String(d.Reasoning)
-	return a != "" && b != ""
+	n := 0
+	for _, raw := range [...]json.RawMessage{d.ReasoningContent, d.Reasoning, d.ReasoningText} {
+		if s, _ := delta.String(raw); s != "" {
+			n++
+		}
+	}
+	return n > 1
 }
 
 type contentPart struct {
@@ -183,15 +223,44 @@ func contentList(raw json.RawMessage) []contentPart {
 	return out
 }
 
+// callList is a list of pieces of calls; some services send one alone, without
+// a list.
+type callList []callDelta
+
+// UnmarshalJSON implements [json.Unmarshaler]. What is neither is left out.
+func (l *callList) UnmarshalJSON(raw []byte) error {
+	var list []callDelta
+	if err := json.Unmarshal(raw, &list); err == nil || raw[0] == '[' {
+		*l = list
+		return nil
+	}
+	var one callDelta
+	if raw[0] == '{' && json.Unmarshal(raw, &one) == nil {
+		*l = callList{one}
+	}
+	return nil
+}
+
 type callDelta struct {
-	Index    *int            `json:"index"`
-	ID       string          `json:"id"`
+	Index    place           `json:"index"`
+	ID       delta.Text      `json:"id"`
 	Function *function       `json:"function"`
 	Extra    json.RawMessage `json:"extra_content"`
 }
 
+// place is an index, perhaps written as a string; nil when there is none.
+type place struct{ number *int }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *place) UnmarshalJSON(raw []byte) error {
+	if n, err := strconv.Atoi(strings.Trim(string(raw), `"`)); err == nil {
+		p.number = &n
+	}
+	return nil
+}
+
 type function struct {
-	Name      string          `json:"name"`
+	Name      delta.Text      `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -11,18 +12,20 @@ import (
 	"github.com/openharness/oh/internal/text"
 	"github.com/openharness/oh/provider"
 	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/bridge"
 	"github.com/openharness/oh/provider/internal/note"
 )
 
 // encode makes the body of a request of pieces that the memo keeps.
 func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	traits := c.link.Config().Model(req.Model)
-	e := encoder{origin: c.origin(req), traits: &traits, signs: signs(req.Model)}
+	e := encoder{origin: c.origin(req), traits: &traits, signs: traits.SignedCalls || signs(req.Model)}
+	tools := c.toolList(req.Tools, &traits)
 	var b body.Body
-	b.Add(e.head(req))
-	if len(req.Tools) > 0 {
+	b.Add(e.head(req, len(tools) > 0))
+	if len(tools) > 0 {
 		b.AddString(`,"tools":`)
-		b.Add(c.tools.Get(req.Tools, encodeTools))
+		b.Add(tools)
 	}
 	b.AddString(`,"messages":[`)
 	if !body.Blank(req.System) {
@@ -38,6 +41,14 @@ func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	return &b, nil
 }
 
+func (c *codec) toolList(specs []oh.ToolSpec, traits *provider.Traits) []byte {
+	if traits.NoTools {
+		return nil
+	}
+	d := bridge.Dialect(traits.Schema)
+	return c.tools.As(traits.Schema, specs, func(specs []oh.ToolSpec) []byte { return encodeTools(specs, d) })
+}
+
 const pdf = "application/pdf"
 
 type encoder struct {
@@ -49,13 +60,13 @@ type encoder struct {
 // key names all that the bytes of a message depend on.
 func (e *encoder) key() string {
 	t := e.traits
-	return fmt.Sprintf("openai\x00%s\x00%s\x00%t%t%t%t%t", e.origin, t.ReasoningField,
-		t.NoReasoning, t.EmptyReasoning, t.NoImages, t.ImageInToolResult, t.Documents)
+	return fmt.Sprintf("openai\x00%s\x00%s\x00%s\x00%t%t%t%t%t%t%t", e.origin, t.ReasoningField, t.CallIDs,
+		t.NoReasoning, t.EmptyReasoning, t.NoImages, t.ImageInToolResult, t.Documents, t.NoTools, e.signs)
 }
 
-func (e *encoder) head(req *oh.Request) []byte {
+func (e *encoder) head(req *oh.Request, tools bool) []byte {
 	out := append([]byte(nil), `{"model":`...)
-	out = text.AppendJSON(out, req.Model)
+	out = text.AppendJSON(out, cmp.Or(e.traits.Name, req.Model))
 	limit := req.MaxTokens
 	if limit <= 0 {
 		limit = e.traits.MaxOutput
@@ -73,7 +84,7 @@ func (e *encoder) head(req *oh.Request) []byte {
 	if !e.traits.NoUsageOption {
 		out = append(out, `,"stream_options":{"include_usage":true}`...)
 	}
-	if word := e.traits.Effort(req.Effort); word != "" {
+	if word := e.traits.ChatEffort(req.Effort, tools); word != "" {
 		out = append(out, `,"reasoning_effort":`...)
 		out = text.AppendJSON(out, word)
 	}
@@ -84,22 +95,17 @@ func (e *encoder) head(req *oh.Request) []byte {
 	return out
 }
 
-func encodeTools(specs []oh.ToolSpec) []byte {
-	out := []byte{'['}
-	for i, t := range specs {
-		if i > 0 {
-			out = append(out, ',')
-		}
+func encodeTools(specs []oh.ToolSpec, d bridge.Dialect) []byte {
+	return body.ToolList(specs, d, func(out []byte, t oh.ToolSpec, schema []byte) []byte {
 		out = append(out, `{"type":"function","function":{"name":`...)
 		out = text.AppendJSON(out, body.Name(t.Name))
-		if t.Description != "" {
+		if !body.Blank(t.Description) {
 			out = append(out, `,"description":`...)
 			out = text.AppendJSON(out, t.Description)
 		}
 		out = append(out, `,"parameters":`...)
-		out = append(body.AppendRaw(out, body.Schema(t.Schema), "{}"), `}}`...)
-	}
-	return append(out, ']')
+		return append(body.AppendRaw(out, schema, bridge.Empty), `}}`...)
+	})
 }
 
 // message encodes one message of ours as one or more of the wire's, separated
@@ -113,7 +119,10 @@ func (e *encoder) message(m *oh.Message) []byte {
 
 func (e *encoder) assistant(m *oh.Message) []byte {
 	calls := m.Content.ToolUses()
-	said := joined(m.Content)
+	said := body.Joined(m.Content)
+	if e.traits.NoTools {
+		said, calls = asText(said, calls), nil
+	}
 	out := append([]byte(nil), `{"role":"assistant","content":`...)
 	switch {
 	case !body.Blank(said):
@@ -132,7 +141,7 @@ func (e *encoder) assistant(m *oh.Message) []byte {
 			out = append(out, ',')
 		}
 		out = append(out, `{"id":`...)
-		out = text.AppendJSON(out, u.ID)
+		out = text.AppendJSON(out, e.callID(u.ID))
 		out = append(out, `,"type":"function","function":{"name":`...)
 		out = text.AppendJSON(out, body.Name(u.Name))
 		out = append(out, `,"arguments":`...)
@@ -150,33 +159,36 @@ func (e *encoder) assistant(m *oh.Message) []byte {
 	return append(out, '}')
 }
 
-// joined is the text among blocks. Blocks are paragraphs of their own.
-func joined(blocks oh.Blocks) string {
-	var parts []string
-	for _, x := range blocks {
-		if t, ok := x.(oh.Text); ok && !body.Blank(t.Text) {
-			parts = append(parts, t.Text)
+// asText adds calls to what was said, for a model that takes none.
+func asText(said string, calls []oh.ToolUse) string {
+	for _, u := range calls {
+		if said != "" {
+			said += "\n\n"
 		}
+		said += note.Called(body.Name(u.Name), u.ID, string(body.AppendRaw(nil, u.Input, "{}")))
 	}
-	return strings.Join(parts, "\n\n")
+	return said
 }
 
-// opaque is what this wire keeps with reasoning: the field it came in, and for
-// reasoning_details the list itself.
+// opaque is what this wire keeps with reasoning: the field it came in, for
+// reasoning_details the list itself, and its form for the service alone.
 type opaque struct {
 	Field   string            `json:"field"`
 	Details []json.RawMessage `json:"details,omitempty"`
+	Sealed  string            `json:"sealed,omitempty"`
 }
 
 const (
 	fieldContent   = "reasoning_content"
 	fieldReasoning = "reasoning"
 	fieldDetails   = "reasoning_details"
+	fieldText      = "reasoning_text"
+	fieldSealed    = "reasoning_opaque"
 )
 
 // reasoning gives back the reasoning that came from this service.
 func (e *encoder) reasoning(out []byte, blocks oh.Blocks, calls bool) []byte {
-	field, said := "", ""
+	field, said, sealed := "", "", ""
 	var details []json.RawMessage
 	for _, x := range blocks {
 		t, ok := x.(oh.Thinking)
@@ -190,6 +202,11 @@ func (e *encoder) reasoning(out []byte, blocks oh.Blocks, calls bool) []byte {
 		field = o.Field
 		details = append(details, o.Details...)
 		said += t.Text
+		sealed += o.Sealed
+	}
+	if sealed != "" {
+		out = append(out, `,"`+fieldSealed+`":`...)
+		out = text.AppendJSON(out, sealed)
 	}
 	if len(details) > 0 && e.traits.ReasoningField == "" {
 		raw, err := oh.Marshal(details)
@@ -218,7 +235,13 @@ func (e *encoder) user(m *oh.Message) []byte {
 	var out []byte
 	var p parts
 	for _, x := range m.Content {
-		if r, ok := x.(oh.ToolResult); ok {
+		r, ok := x.(oh.ToolResult)
+		switch {
+		case !ok:
+		case e.traits.NoTools:
+			p.text(note.Answered(r.ToolUseID, e.output(r).words()))
+			e.attached(&p, r)
+		default:
 			out = e.result(out, r)
 			e.attached(&p, r)
 		}
@@ -239,8 +262,13 @@ func (e *encoder) user(m *oh.Message) []byte {
 // result appends a tool message and a comma.
 func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
 	out = append(out, `{"role":"tool","tool_call_id":`...)
-	out = text.AppendJSON(out, r.ToolUseID)
+	out = text.AppendJSON(out, e.callID(r.ToolUseID))
 	out = append(out, `,"content":`...)
+	return append(e.output(r).append(out), `},`...)
+}
+
+// output is what a tool message holds of a result.
+func (e *encoder) output(r oh.ToolResult) *parts {
 	var p parts
 	for _, x := range r.Content {
 		switch x.(type) {
@@ -256,7 +284,7 @@ func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
 	if r.IsError && !p.beginsWith("error") {
 		p.prefix("Error: ")
 	}
-	return append(p.append(out), `},`...)
+	return &p
 }
 
 // follows reports whether a block of a result cannot stand in a tool message
@@ -264,7 +292,7 @@ func (e *encoder) result(out []byte, r oh.ToolResult) []byte {
 func (e *encoder) follows(x oh.Block) bool {
 	switch x := x.(type) {
 	case oh.Image:
-		return !e.traits.ImageInToolResult && !e.traits.NoImages && body.ImageType(x.MediaType) != ""
+		return (!e.traits.ImageInToolResult || e.traits.NoTools) && !e.traits.NoImages && body.ImageType(x.MediaType) != ""
 	case oh.Document:
 		return e.traits.Documents && x.MediaType == pdf
 	}
@@ -280,7 +308,7 @@ func (e *encoder) attached(p *parts, r oh.ToolResult) {
 			continue
 		}
 		if first {
-			p.text(note.FilesOf(r.ToolUseID))
+			p.text(note.FilesOf(e.callID(r.ToolUseID)))
 			first = false
 		}
 		e.part(p, x)
@@ -329,57 +357,4 @@ func documentText(x oh.Document) string {
 func dataURL(out []byte, media string, data []byte) []byte {
 	quoted := text.AppendJSON(out, "data:"+media+";base64,")
 	return append(base64.StdEncoding.AppendEncode(quoted[:len(quoted)-1], data), '"')
-}
-
-// parts is the content of a message: one string as long as it is only text.
-type parts struct {
-	list      [][]byte
-	said      []string // the texts among list
-	firstText bool     // list begins with text
-}
-
-func (p *parts) text(s string) {
-	if body.Blank(s) {
-		return
-	}
-	out := append([]byte(nil), `{"type":"text","text":`...)
-	p.firstText = p.firstText || len(p.list) == 0
-	p.list = append(p.list, append(text.AppendJSON(out, s), '}'))
-	p.said = append(p.said, s)
-}
-
-func (p *parts) add(raw []byte) {
-	p.list = append(p.list, raw)
-}
-
-// beginsWith reports whether the first part is text that begins so, in any case.
-func (p *parts) beginsWith(s string) bool {
-	return p.firstText && strings.HasPrefix(strings.ToLower(strings.TrimSpace(p.said[0])), s)
-}
-
-// prefix puts s before the first text, or before all when there is none.
-func (p *parts) prefix(s string) {
-	rest := *p
-	*p = parts{}
-	if rest.firstText {
-		s += rest.said[0]
-		rest.list, rest.said = rest.list[1:], rest.said[1:]
-	}
-	p.text(strings.TrimSpace(s))
-	p.list = append(p.list, rest.list...)
-	p.said = append(p.said, rest.said...)
-}
-
-func (p *parts) append(out []byte) []byte {
-	if len(p.said) == len(p.list) {
-		return text.AppendJSON(out, strings.Join(p.said, "\n\n"))
-	}
-	out = append(out, '[')
-	for i, raw := range p.list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, raw...)
-	}
-	return append(out, ']')
 }

@@ -24,7 +24,13 @@ func TestNoLimitIsSentUnasked(t *testing.T) {
 		{"my-own-model", 500, `"max_tokens":500,`},
 		{"gpt-5", 500, `"max_completion_tokens":500,`},
 	} {
-		c := New(provider.Config{}).(*codec)
+		traits := func(model string) (t provider.Traits) {
+			if model == "gpt-5" {
+				t.TokenField = "max_completion_tokens"
+			}
+			return t
+		}
+		c := New(provider.Config{Traits: traits}).(*codec)
 		b, err := c.encode(&oh.Request{Model: tt.model, MaxTokens: tt.limit})
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider"
+	"github.com/openharness/oh/provider/internal/azure"
 	"github.com/openharness/oh/provider/internal/body"
 	"github.com/openharness/oh/provider/internal/wire"
 )
@@ -25,7 +27,8 @@ import (
 const DefaultURL = "https://api.openai.com/v1"
 
 // New returns a provider that speaks Chat Completions. A base URL without a path
-// gets /v1. The token, or else the key, goes out as bearer.
+// gets /v1. The token, or else the key, goes out as bearer; at Azure the key is
+// sent as api-key, and there must be a base URL.
 func New(cfg provider.Config) oh.Provider {
 	return &codec{link: wire.New("openai: chat", cfg, rules[:])}
 }
@@ -52,15 +55,18 @@ func (c *codec) origin(req *oh.Request) string {
 }
 
 func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {
-	u, err := c.url()
+	cfg := c.link.Config()
+	u, err := c.url(cmp.Or(cfg.Model(req.Model).Name, req.Model))
 	if err != nil {
 		return nil, err
 	}
-	cfg := c.link.Config()
 	header := http.Header{}
-	if secret := cfg.Token; secret != "" {
-		header.Set("Authorization", "Bearer "+secret)
-	} else if cfg.Key != "" {
+	switch {
+	case cfg.Host == provider.Azure:
+		azure.Header(header, cfg)
+	case cfg.Token != "":
+		header.Set("Authorization", "Bearer "+cfg.Token)
+	case cfg.Key != "":
 		header.Set("Authorization", "Bearer "+cfg.Key)
 	}
 	b, err := c.encode(req)
@@ -70,12 +76,19 @@ func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error)
 	return c.link.Open(ctx, u, header, b)
 }
 
-func (c *codec) url() (*url.URL, error) {
+func (c *codec) url(model string) (*url.URL, error) {
+	cfg := c.link.Config()
+	atAzure := cfg.Host == provider.Azure
+	if atAzure && strings.TrimSpace(cfg.BaseURL) == "" {
+		return nil, c.link.Fail(oh.KindInvalid, azure.ErrNoURL)
+	}
 	u, err := c.link.BaseURL(DefaultURL)
 	if err != nil {
 		return nil, err
 	}
 	switch {
+	case atAzure:
+		return azure.URL(u, "chat/completions", model), nil
 	case strings.HasSuffix(u.Path, "/chat/completions"):
 	case u.Path == "":
 		u.Path = "/v1/chat/completions"

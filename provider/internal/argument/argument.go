@@ -22,7 +22,7 @@ const (
 )
 
 // Parse reads the arguments of a call. Nothing, "" and null are an empty
-// object. malformed is empty, or says for the model why raw is no JSON object;
+// object; a string that holds an object is that object. malformed is empty, or says for the model why raw is no JSON object;
 // input is then an object with the raw text under "malformed". cut says that
 // the reply was cut off at a limit in this call, so that an empty raw proves
 // nothing.
@@ -34,6 +34,7 @@ func Parse(raw string, cut bool) (input json.RawMessage, malformed string) {
 	if s == "" || s == "null" || s == `""` {
 		return json.RawMessage("{}"), ""
 	}
+	s = unquoted(s)
 	input, err := object(s)
 	if err != nil {
 		if mended, changed := escapeControls(s); changed {
@@ -50,6 +51,22 @@ func Parse(raw string, cut bool) (input json.RawMessage, malformed string) {
 			text.Tail(strings.ToValidUTF8(s, "\ufffd"), maxReason)
 	}
 	return keep(raw), fmt.Sprintf("the arguments are no JSON object (%v): %s", err, text.Cut(strings.ToValidUTF8(s, "\ufffd"), maxReason))
+}
+
+// unquoted returns the object that a string holds, where some services encode
+// arguments twice.
+func unquoted(s string) string {
+	if s[0] != '"' {
+		return s
+	}
+	var inner string
+	if json.Unmarshal([]byte(s), &inner) != nil {
+		return s
+	}
+	if inner = strings.TrimSpace(inner); strings.HasPrefix(inner, "{") && json.Valid([]byte(inner)) {
+		return inner
+	}
+	return s
 }
 
 // object returns s as a compact JSON object without half characters.

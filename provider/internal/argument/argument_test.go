@@ -29,6 +29,8 @@ func TestParse(t *testing.T) {
 		{"two objects", `{"a":1}{"b":2}`, false, `{"malformed":"{\"a\":1}{\"b\":2}"}`, "the arguments are no JSON object ("},
 		{"list", `[1]`, false, `{"malformed":"[1]"}`, "the arguments are no JSON object (it is another kind of value): [1]"},
 		{"string", `"ls"`, false, `{"malformed":"\"ls\""}`, "the arguments are no JSON object (it is another kind of value)"},
+		{"encoded twice", `"{\"a\": \"x\"}"`, false, `{"a":"x"}`, ""},
+		{"encoded twice and broken", `"{\"a\": "`, false, `{"malformed":"\"{\\\"a\\\": \""}`, "the arguments are no JSON object ("},
 		{"words", `ls -l`, false, `{"malformed":"ls -l"}`, "the arguments are no JSON object ("},
 		{"newline and missing brace", "{\"a\":\"x\ny\"", false, `{"malformed":"{\"a\":\"x\ny\""}`, "the arguments are no JSON object ("},
 		{"cut", `{"path":"a","content":"half`, true, `{"malformed":"{\"path\":\"a\",\"content\":\"half"}`, "the reply was cut off at the output limit"},

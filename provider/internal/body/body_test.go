@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"strings"
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
@@ -75,31 +74,6 @@ func TestBody(t *testing.T) {
 	}
 }
 
-func TestName(t *testing.T) {
-	for in, want := range map[string]string{
-		"bash": "bash", "mcp__a-b__c": "mcp__a-b__c", "a.b/c": "a_b_c", "": "unnamed",
-		strings.Repeat("x", 80): strings.Repeat("x", 64), "é": "__",
-	} {
-		if got := Name(in); got != want {
-			t.Errorf("Name(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestSchema(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                  `{"type":"object","properties":{}}`,
-		"true":              `{"type":"object","properties":{}}`,
-		"{}":                `{"type":"object","properties":{}}`,
-		`{"type":"object"}`: `{"properties":{},"type":"object"}`,
-		`{"type":"object","properties":{"a":{}}}`: `{"type":"object","properties":{"a":{}}}`,
-	} {
-		if got := string(Schema([]byte(in))); got != want {
-			t.Errorf("Schema(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestTools(t *testing.T) {
 	var tools Tools
 	n := 0
@@ -111,6 +85,13 @@ func TestTools(t *testing.T) {
 	}
 	if n != 3 {
 		t.Errorf("encoded %d times, want 3", n)
+	}
+	nothing := func([]oh.ToolSpec) []byte { n++; return nil }
+	for _, form := range []string{"flat", "flat", "", "flat"} {
+		tools.As(form, a, nothing)
+	}
+	if n != 6 {
+		t.Errorf("encoded %d times, want 6", n)
 	}
 }
 

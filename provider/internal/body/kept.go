@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/bridge"
 )
 
 // Tools keeps the encoded form of the last list of tools, which is the same
@@ -14,16 +15,23 @@ import (
 // they were given.
 type Tools struct {
 	mu   sync.Mutex
-	last []oh.ToolSpec // guarded by mu, like raw
+	last []oh.ToolSpec // guarded by mu, like all below
+	form string
+	made bool
 	raw  []byte
 }
 
 // Get returns the bytes that encode made of specs, now or before.
 func (t *Tools) Get(specs []oh.ToolSpec, encode func([]oh.ToolSpec) []byte) []byte {
+	return t.As("", specs, encode)
+}
+
+// As is Get where encode has several forms; form names the one it has now.
+func (t *Tools) As(form string, specs []oh.ToolSpec, encode func([]oh.ToolSpec) []byte) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.raw == nil || !slices.EqualFunc(t.last, specs, sameSpec) {
-		t.last, t.raw = slices.Clone(specs), encode(specs)
+	if !t.made || t.form != form || !slices.EqualFunc(t.last, specs, sameSpec) {
+		t.last, t.form, t.made, t.raw = slices.Clone(specs), form, true, encode(specs)
 	}
 	return t.raw
 }
@@ -32,57 +40,29 @@ func sameSpec(a, b oh.ToolSpec) bool {
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
 }
 
-// Schema returns a tool's schema as services demand it: an object with
-// properties.
-func Schema(raw []byte) []byte {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) < 2 || raw[0] != '{' {
-		return []byte(`{"type":"object","properties":{}}`)
-	}
-	if bytes.Contains(raw, []byte(`"properties"`)) {
-		return raw
-	}
-	out := append([]byte(nil), raw[:1]...)
-	if !bytes.Contains(raw, []byte(`"type"`)) {
-		out = append(out, `"type":"object",`...)
-	}
-	out = append(out, `"properties":{}`...)
-	if rest := bytes.TrimSpace(raw[1:]); rest[0] != '}' {
-		out = append(out, ',')
-	}
-	return append(out, raw[1:]...)
-}
-
-// MaxName is the length of the longest tool name that every wire takes.
-const MaxName = 64
-
-// Name returns a tool's name as the wires take it: letters, digits, _ and -,
-// at most [MaxName] of them, at least one.
-func Name(s string) string {
-	ok := s != "" && len(s) <= MaxName
-	for i := 0; ok && i < len(s); i++ {
-		ok = nameByte(s[i])
-	}
-	if ok {
-		return s
-	}
-	out := make([]byte, 0, MaxName)
-	for i := 0; i < len(s) && len(out) < MaxName; i++ {
-		if nameByte(s[i]) {
-			out = append(out, s[i])
-		} else {
-			out = append(out, '_')
+// ToolList writes the tools that can be offered in a dialect as a JSON list: one
+// appends a tool with its schema, empty where the dialect has none for a tool
+// that takes nothing. Without any tool it returns nothing.
+func ToolList(specs []oh.ToolSpec, d bridge.Dialect, one func(out []byte, t oh.ToolSpec, schema []byte) []byte) []byte {
+	out := []byte{'['}
+	for _, t := range specs {
+		schema, err := bridge.Convert(t.Schema, d)
+		if err != nil {
+			continue // the request is not lost for one tool; who made the list warned
 		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = one(out, t, schema)
 	}
-	if len(out) == 0 {
-		return "unnamed"
+	if len(out) == 1 {
+		return nil
 	}
-	return string(out)
+	return append(out, ']')
 }
 
-func nameByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-}
+// Name returns a tool's name as the wires take it; see [oh.LegalName].
+func Name(s string) string { return oh.LegalName(s) }
 
 // ImageType returns the media type of an image as services write it, "" for a
 // kind of image that they do not take.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/openharness/oh"
 )
 
 // AppendRaw appends a raw JSON message, byte for byte but for what no service
@@ -67,3 +69,14 @@ func unit(b []byte) int {
 // Blank reports whether s is empty or white space only, which some services
 // refuse as text.
 func Blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// Joined is the text among blocks, each a paragraph of its own.
+func Joined(blocks oh.Blocks) string {
+	var parts []string
+	for _, x := range blocks {
+		if t, ok := x.(oh.Text); ok && !Blank(t.Text) {
+			parts = append(parts, t.Text)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}

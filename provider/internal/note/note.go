@@ -19,6 +19,12 @@ var leftOut string
 //go:embed files_of.md
 var filesOf string
 
+//go:embed called.md
+var called string
+
+//go:embed answered.md
+var answered string
+
 // EmptyResult stands for a tool result that says nothing.
 func EmptyResult() string { return strings.TrimSpace(emptyResult) }
 
@@ -33,4 +39,14 @@ func LeftOut(what string) string {
 // FilesOf introduces the images and files of the result of a call.
 func FilesOf(call string) string {
 	return strings.Replace(strings.TrimSpace(filesOf), "{call}", call, 1)
+}
+
+// Called tells of an earlier call to a model that takes no tools.
+func Called(name, id, input string) string {
+	return strings.NewReplacer("{name}", name, "{id}", id, "{input}", input).Replace(strings.TrimSpace(called))
+}
+
+// Answered tells of the result of such a call.
+func Answered(id, output string) string {
+	return strings.NewReplacer("{id}", id, "{output}", output).Replace(strings.TrimSpace(answered))
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/text"
+	"github.com/openharness/oh/provider"
 )
 
 // Rule is one line of a table of a vendor's words. It matches by Code, which is
@@ -29,7 +31,14 @@ type Rule struct {
 
 	// Unless names messages, in lower case, that the rule is not for; nil is none.
 	Unless func(words string) bool
+
+	// Final: a quota is used up although the service names a short wait.
+	Final bool
 }
+
+// DailyQuota is the code of an error whose details say that a quota of a day
+// is used up, whatever short wait they name as well.
+const DailyQuota = "DAILY_QUOTA"
 
 // shared are the words that gateways of every wire pass on.
 var shared = [...]Rule{
@@ -66,6 +75,9 @@ type fault struct {
 // failure, or an error inside a stream, then with status 0.
 func (l *Link) Fault(status int, header http.Header, raw []byte) *oh.Error {
 	f := readFault(raw)
+	if f.code == "" && f.kind == "" {
+		f.code = amazonCode(header, "")
+	}
 	if status == 0 {
 		status = f.status
 	}
@@ -106,7 +118,7 @@ func (l *Link) classify(status int, f *fault, after int64) (kind oh.Kind, advice
 			case r.Kind == oh.KindTooLong && limited:
 				// A limit on tokens per minute is no full window.
 				continue
-			case r.Kind == oh.KindQuota && r.Code == "" && status == http.StatusTooManyRequests && after > 0 && after <= 10*60*1000:
+			case r.Kind == oh.KindQuota && r.Code == "" && !r.Final && status == http.StatusTooManyRequests && after > 0 && after <= 10*60*1000:
 				// A quota that is back within minutes is a rate limit.
 				return oh.KindLimited, ""
 			case (r.Kind == oh.KindLimited || r.Kind == oh.KindOverloaded) && r.Code == "" && fixed(status):
@@ -176,8 +188,11 @@ func readFault(raw []byte) fault {
 		}
 	}
 	f.code, f.kind = scalar(inner["code"]), scalar(inner["type"])
+	if f.code == "" && f.kind == "" {
+		f.code = amazonCode(nil, scalar(top["__type"]))
+	}
 	if f.words == "" {
-		f.words = firstWords(inner, "message", "detail", "msg", "error_description", "reason")
+		f.words = firstWords(inner, "message", "Message", "detail", "msg", "error_description", "reason")
 	}
 	if f.words == "" && !hollow(raw) {
 		f.words = plain(raw)
@@ -190,7 +205,11 @@ func readFault(raw []byte) fault {
 		}
 	}
 	f.words += metadata(inner["metadata"])
-	f.after = retryDelay(inner["details"])
+	d := readDetails(inner["details"])
+	f.after = d.after
+	if f.kind == "" {
+		f.kind = d.reason
+	}
 	return f
 }
 
@@ -227,19 +246,40 @@ func metadata(raw json.RawMessage) string {
 	return ": " + string(m.Raw)
 }
 
-func retryDelay(raw json.RawMessage) int64 {
-	var details []struct {
-		RetryDelay string `json:"retryDelay"`
+// details are what the details of a Google error say.
+type details struct {
+	after  int64  // milliseconds
+	reason string // of an ErrorInfo, or [DailyQuota]
+}
+
+func readDetails(raw json.RawMessage) details {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return details{}
 	}
-	if json.Unmarshal(raw, &details) != nil {
-		return 0
-	}
-	for _, d := range details {
-		if v, err := time.ParseDuration(d.RetryDelay); err == nil && v > 0 {
-			return v.Milliseconds()
+	var out details
+	for _, item := range list {
+		var d struct {
+			RetryDelay string `json:"retryDelay"`
+			Reason     string `json:"reason"`
+			Violations []struct {
+				ID string `json:"quotaId"`
+			} `json:"violations"`
+		}
+		_ = json.Unmarshal(item, &d) // what has another form says nothing
+		if v, err := time.ParseDuration(d.RetryDelay); err == nil && v > 0 && out.after == 0 {
+			out.after = v.Milliseconds()
+		}
+		if out.reason == "" {
+			out.reason = d.Reason
+		}
+		for _, v := range d.Violations {
+			if strings.Contains(v.ID, "PerDay") || strings.Contains(v.ID, "Daily") {
+				out.reason = DailyQuota
+			}
 		}
 	}
-	return 0
+	return out
 }
 
 func firstWords(m map[string]json.RawMessage, names ...string) string {
@@ -301,7 +341,11 @@ func connection(err error) (oh.Kind, error) {
 	_, host := errors.AsType[x509.HostnameError](err)
 	_, invalid := errors.AsType[x509.CertificateInvalidError](err)
 	_, record := errors.AsType[tls.RecordHeaderError](err)
-	if badCert || unknown || host || invalid || record || errors.Is(err, http.ErrSchemeMismatch) {
+	_, file := errors.AsType[*provider.TLSError](err)
+	if unknown {
+		err = fmt.Errorf("%w (is there a proxy that inspects? name its certificate in tls.ca_file or NODE_EXTRA_CA_CERTS)", err)
+	}
+	if badCert || file || unknown || host || invalid || record || errors.Is(err, http.ErrSchemeMismatch) {
 		return oh.KindInvalid, err
 	}
 	if errors.Is(err, context.Canceled) {

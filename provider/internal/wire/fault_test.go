@@ -37,6 +37,8 @@ func TestFault(t *testing.T) {
 		{"detail", 422, nil, `{"detail":[{"msg":"field required"}]}`, verdict{oh.KindInvalid, "", 0, `[{"msg":"field required"}]`}},
 		{"list", 429, nil, `[{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"33.5s"}]}}]`,
 			verdict{oh.KindLimited, "RESOURCE_EXHAUSTED", 33500 * time.Millisecond, "slow down"}},
+		{"a reason in the details", 400, nil, `{"error":{"code":400,"message":"no","details":[7,{"reason":"KEY_ODD"}]}}`, verdict{oh.KindInvalid, "KEY_ODD", 0, "no"}},
+		{"a type and a reason", 400, nil, `{"error":{"type":"t","message":"no","details":[{"reason":"r"}]}}`, verdict{oh.KindInvalid, "t", 0, "no"}},
 		{"upstream", 502, nil, `{"error":{"code":502,"message":"Provider error","metadata":{"raw":"upstream says no"}}}`,
 			verdict{oh.KindUnavailable, "", 0, "Provider error: upstream says no"}},
 		{"status inside a stream", 0, nil, `{"error":{"code":429,"message":"slow"}}`, verdict{oh.KindLimited, "", 0, "slow"}},
@@ -89,4 +91,29 @@ func FuzzFault(f *testing.F) {
 			t.Errorf("%q gives %v", raw, e)
 		}
 	})
+}
+
+// The details of a Google error tell a quota of a day from one of a minute,
+// and a rule may be final where they name a short wait.
+func TestQuotas(t *testing.T) {
+	rules := []Rule{{Code: DailyQuota, Kind: oh.KindQuota}, {Words: "none left", Kind: oh.KindQuota, Final: true}, {Words: "used up", Kind: oh.KindQuota}}
+	link := New("test", provider.Config{}, rules)
+	for _, tt := range []struct {
+		words, id string
+		kind      oh.Kind
+	}{
+		{"used up", "RequestsPerMinutePerProject", oh.KindLimited},
+		{"used up", "RequestsPerDayPerProject", oh.KindQuota},
+		{"used up", "DailyLimit", oh.KindQuota},
+		{"none left", "RequestsPerMinutePerProject", oh.KindQuota},
+	} {
+		e := link.Fault(429, nil, []byte(`{"error":{"code":429,"message":"`+tt.words+`","status":"RESOURCE_EXHAUSTED","details":[{"reason":"x"},{"violations":[{"quotaId":"`+tt.id+`"}]},{"retryDelay":"12s"}]}}`))
+		after := 12 * time.Second
+		if tt.kind == oh.KindQuota {
+			after = 0
+		}
+		if e.Kind != tt.kind || e.After != after || e.Code != "RESOURCE_EXHAUSTED" {
+			t.Errorf("%s, %s: %+v", tt.words, tt.id, e)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider"
@@ -19,11 +20,19 @@ func (l *Link) proxy(e *provider.ProxyError) *oh.Error {
 // proxy returns the host of the proxy that the request went to, "" when it is
 // not known.
 func (s *Stream) proxy() string {
-	t, ok := s.link.client().Transport.(*http.Transport)
-	if !ok || t.Proxy == nil || s.resp.Request == nil {
+	var find func(*http.Request) (*url.URL, error)
+	switch t := s.link.client().Transport.(type) {
+	case *http.Transport:
+		find = t.Proxy
+	case interface {
+		ProxyOf(*http.Request) (*url.URL, error)
+	}:
+		find = t.ProxyOf
+	}
+	if find == nil || s.resp.Request == nil {
 		return ""
 	}
-	u, err := t.Proxy(s.resp.Request)
+	u, err := find(s.resp.Request)
 	if u == nil || err != nil {
 		return ""
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/text"
 	"github.com/openharness/oh/provider"
+	"github.com/openharness/oh/provider/internal/eventstream"
 	"github.com/openharness/oh/provider/internal/sse"
 )
 
@@ -39,6 +40,8 @@ type Stream struct {
 	rest   io.Reader // the body from its first byte
 	whole  bool
 	events *sse.Reader
+	frames *eventstream.Reader // in place of events
+	lines  *lineReader         // likewise
 }
 
 // Whole reports that the service answered with one JSON text instead of
@@ -73,8 +76,14 @@ func (s *Stream) sniff() error {
 		return s.transport(errCut.Error(), err)
 	case len(start) == 0 && err != nil:
 		return s.link.Fail(oh.KindUnavailable, errors.New("the service answered with nothing"))
+	case len(start) > 0 && start[0] == '{' && s.link.lines:
+		s.lines = newLineReader(s.rest)
+		return nil
 	case len(start) > 0 && (start[0] == '{' || start[0] == '['):
 		s.whole = true
+		return nil
+	case isFrames(start):
+		s.frames = eventstream.NewReader(s.rest)
 		return nil
 	case strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") && start[0] != '<', isEvents(start):
 		s.events = sse.NewReader(s.rest)
@@ -117,7 +126,10 @@ func (s *Stream) ReadAll() ([]byte, error) {
 // Next returns the next event. At the end of the stream the error is [io.EOF],
 // otherwise an [*oh.Error].
 func (s *Stream) Next() (sse.Event, error) {
-	ev, err := s.events.Next()
+	if s.frames != nil {
+		return s.nextFrame()
+	}
+	ev, err := s.nextEvent()
 	switch {
 	case err == nil, errors.Is(err, io.EOF) && s.ctx.Err() == nil:
 		return ev, err
@@ -125,6 +137,13 @@ func (s *Stream) Next() (sse.Event, error) {
 		return ev, s.link.Fail(oh.KindInvalid, err)
 	}
 	return ev, s.transport(errCut.Error(), err)
+}
+
+func (s *Stream) nextEvent() (sse.Event, error) {
+	if s.lines != nil {
+		return s.lines.next()
+	}
+	return s.events.Next()
 }
 
 // Cut is the error of a stream that ended too early.

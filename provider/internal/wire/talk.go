@@ -45,7 +45,8 @@ type Assembler interface {
 	// the next Feed.
 	Take() []oh.Chunk
 
-	// Message returns the reply, once it is complete.
+	// Message returns the reply, once it is complete. After an error its usage is
+	// what was told until then, and the rest means nothing.
 	Message() oh.Message
 }
 
@@ -63,11 +64,20 @@ func Talk(s *Stream, err error, a Assembler, yield func(oh.Chunk, error) bool) {
 	done, err := relay(s, a, yield)
 	switch {
 	case err != nil:
-		yield(nil, err)
+		yield(nil, used(err, a))
 	case done:
 		s.Finish()
 		yield(oh.MessageDone{Message: a.Message()}, nil)
 	}
+}
+
+// used adds to an error what the request used so far, as the service told: it is
+// paid for all the same.
+func used(err error, a Assembler) error {
+	if e, ok := errors.AsType[*oh.Error](err); ok {
+		e.Usage = a.Message().Usage
+	}
+	return err
 }
 
 // relay passes on deltas. It is not done when the consumer has had enough.

@@ -27,6 +27,7 @@ type Link struct {
 	rules  []Rule
 	veil   veil
 	client func() *http.Client
+	lines  bool // see ByLine
 }
 
 // New returns a link. op names the wire in errors, such as "anthropic"; rules
@@ -222,4 +223,20 @@ func secretName(header string) bool {
 		}
 	}
 	return false
+}
+
+// Join returns u with a path under its own: prefix, one segment in which
+// everything but letters, digits and -._~ is escaped, and suffix.
+func Join(u *url.URL, prefix, segment, suffix string) *url.URL {
+	out := *u
+	base := u.EscapedPath()
+	out.Path = u.Path + prefix + segment + suffix
+	out.RawPath = base + prefix + escape(segment) + suffix
+	return &out
+}
+
+// escape escapes a segment of a path. It goes further than [url.PathEscape],
+// which some services' signatures do not.
+func escape(s string) string {
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }

@@ -1,0 +1,175 @@
+package bedrock
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/argument"
+	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/wire"
+)
+
+// usage counts tokens as the service does. A field of another type than a
+// number is left at 0.
+type usage struct {
+	Input      int `json:"inputTokens"`
+	Output     int `json:"outputTokens"`
+	Total      int `json:"totalTokens"`
+	CacheRead  int `json:"cacheReadInputTokens"`
+	CacheWrite int `json:"cacheWriteInputTokens"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (u *usage) UnmarshalJSON(raw []byte) error {
+	type plain usage
+	return decode(raw, (*plain)(u))
+}
+
+// take keeps the newest counts.
+func (u *usage) take(v *usage) {
+	if v != nil {
+		*u = *v
+	}
+}
+
+// counts returns the usage in our form. Where the total shows that what the
+// cache had is among the input, it is taken off.
+func (u *usage) counts() oh.Usage {
+	in, read, write := max(0, u.Input), max(0, u.CacheRead), max(0, u.CacheWrite)
+	if cached := read + write; cached > 0 && in >= cached && u.Total == in+u.Output {
+		in -= cached
+	}
+	return oh.Usage{InputTokens: in, OutputTokens: max(0, u.Output), CacheReadTokens: read, CacheWriteTokens: write}
+}
+
+// Whole implements [wire.Assembler].
+func (a *assembler) Whole(raw []byte) error {
+	var m struct {
+		Output struct {
+			Message struct {
+				Content []map[string]json.RawMessage `json:"content"`
+			} `json:"message"`
+		} `json:"output"`
+		StopReason string `json:"stopReason"`
+		Usage      *usage `json:"usage"`
+		Type       string `json:"__type"`
+		Message    string `json:"message"`
+	}
+	if err := decode(raw, &m); err != nil {
+		return fmt.Errorf("the service did not stream, and what it sent is no message: %w", err)
+	}
+	if m.StopReason == "" {
+		if m.Type != "" || m.Message != "" || hasError(raw) {
+			return &wire.Told{Raw: raw}
+		}
+		return errors.New("the service did not stream, and what it sent is no message")
+	}
+	for i, block := range m.Output.Message.Content {
+		if err := a.whole(i, block); err != nil {
+			return err
+		}
+	}
+	a.usage.take(m.Usage)
+	a.stop, a.metadata = m.StopReason, true
+	a.settle()
+	return a.size.Check()
+}
+
+func hasError(raw []byte) bool {
+	var m struct {
+		Error json.RawMessage `json:"error"`
+	}
+	return json.Unmarshal(raw, &m) == nil && len(m.Error) > 0 && string(m.Error) != "null"
+}
+
+// whole takes a block of an answer that did not stream.
+func (a *assembler) whole(index int, block map[string]json.RawMessage) error {
+	for kind, raw := range block {
+		switch kind {
+		case textKind:
+			if s, ok := delta.String(raw); ok {
+				a.grow(a.add(index, kind), s)
+			}
+		case thoughtKind:
+			var t thought
+			if err := decode(raw, &t); err != nil {
+				return fmt.Errorf("content block %d: %w", index, err)
+			}
+			a.think(a.add(index, kind), &t)
+		case callKind:
+			if err := a.startCall(index, raw); err != nil {
+				return err
+			}
+			if s := a.slot(index, callKind); s != nil && len(s.input) > 0 {
+				a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: string(s.input)})
+			}
+		default:
+			a.keep(a.add(index, kind), raw)
+		}
+	}
+	return nil
+}
+
+// Message implements [wire.Assembler].
+func (a *assembler) Message() oh.Message {
+	a.settle()
+	m := oh.Message{Role: oh.Assistant, Content: oh.Blocks{}, Model: a.model, Stop: a.reason(), Usage: a.usage.counts()}
+	for i, s := range a.slots {
+		if b := a.block(s, m.Stop.Cut() && i == len(a.slots)-1); b != nil {
+			m.Content = append(m.Content, b)
+		}
+	}
+	return m
+}
+
+// reason is why the reply ended, in our words.
+func (a *assembler) reason() oh.StopReason {
+	switch stop := oh.StopReason(a.stop); {
+	case stop == "guardrail_intervened", stop == "content_filtered":
+		return oh.StopRefusal
+	case a.calls > 0 && (stop == oh.StopEnd || strings.HasPrefix(a.stop, malformed)):
+		return oh.StopToolUse
+	case a.calls == 0 && stop == oh.StopToolUse:
+		return oh.StopEnd
+	default:
+		return stop
+	}
+}
+
+func (a *assembler) block(s *slot, cut bool) oh.Block {
+	switch s.kind {
+	case textKind:
+		if s.text.Len() == 0 {
+			return nil
+		}
+		return oh.Text{Text: s.text.String()}
+	case thoughtKind:
+		if s.text.Len() == 0 && s.opaque == (opaque{}) {
+			return nil
+		}
+		return oh.Thinking{Text: s.text.String(), Opaque: a.sealed(s)}
+	case callKind:
+		raw := s.args.String()
+		if s.args.Blank() && len(s.input) > 0 && (!cut || string(oh.Compact(s.input)) != "{}") {
+			raw = string(s.input)
+		}
+		u := oh.ToolUse{ID: s.id, Name: s.name}
+		u.Input, u.Malformed = argument.Parse(raw, cut)
+		return u
+	}
+	return oh.Unknown{Type: s.kind, Raw: s.raw}
+}
+
+func (a *assembler) sealed(s *slot) *oh.Opaque {
+	if s.opaque == (opaque{}) {
+		return nil
+	}
+	data, err := oh.Marshal(s.opaque)
+	if err != nil {
+		return nil
+	}
+	return &oh.Opaque{Origin: a.origin, Data: data}
+}

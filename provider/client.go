@@ -1,0 +1,179 @@
+package provider
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// NewClient returns a client made for streams: proxies of the environment, HTTP/2,
+// connections kept, limits on connecting but none on answering. Profiles may
+// share one.
+func NewClient() *http.Client { return ClientConfig{}.NewClient() }
+
+// ClientConfig says what a client trusts and how it shows who it is, beyond
+// what the system does. The zero value adds nothing.
+type ClientConfig struct {
+	CAFiles []string // PEM files of authorities that are trusted beside the system's
+	Cert    string   // PEM file of the certificate that is shown to services that ask
+	Key     string   // PEM file of its key; "" when it stands in Cert too
+}
+
+// NewClient is the function [NewClient] with this configuration. The files are
+// read at the first request; what is wrong with one is a [*TLSError] of each
+// request.
+func (c ClientConfig) NewClient() *http.Client {
+	if len(c.CAFiles) == 0 && c.Cert == "" && c.Key == "" {
+		return &http.Client{Transport: transport(nil)}
+	}
+	l := &lazyTransport{proxy: environment()}
+	l.get = sync.OnceValues(func() (*http.Transport, error) {
+		conf, err := c.load()
+		if err != nil {
+			return nil, err
+		}
+		return transport(conf), nil
+	})
+	return &http.Client{Transport: l}
+}
+
+func transport(conf *tls.Config) *http.Transport {
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                  environment(),
+		OnProxyConnectResponse: connected,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        conf,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    20 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		MaxIdleConns:           16,
+		MaxIdleConnsPerHost:    8,
+		IdleConnTimeout:        90 * time.Second,
+		DisableCompression:     true, // a compressed stream may arrive in lumps
+		// A connection that died while the machine slept is found by a ping,
+		// not by the idle limit of a stream.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+}
+
+// lazyTransport reads the files of its configuration when the first request
+// comes.
+type lazyTransport struct {
+	get   func() (*http.Transport, error)
+	proxy func(*http.Request) (*url.URL, error)
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (l *lazyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	t, err := l.get()
+	if err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, err
+	}
+	return t.RoundTrip(req)
+}
+
+// ProxyOf returns the proxy that a request goes to; nil for none.
+func (l *lazyTransport) ProxyOf(req *http.Request) (*url.URL, error) { return l.proxy(req) }
+
+// TLSError says that a file with certificates or keys cannot be used. It holds
+// nothing of the file.
+type TLSError struct {
+	File    string
+	Problem string
+}
+
+// Error implements error.
+func (e *TLSError) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Problem) }
+
+func (c ClientConfig) load() (*tls.Config, error) {
+	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(c.CAFiles) > 0 {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		for _, file := range c.CAFiles {
+			pem, err := readPEM(file)
+			if err != nil {
+				return nil, err
+			}
+			if !pool.AppendCertsFromPEM(pem) {
+				return nil, &TLSError{file, "it holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)"}
+			}
+		}
+		conf.RootCAs = pool
+	}
+	if c.Cert == "" && c.Key == "" {
+		return conf, nil
+	}
+	pair, err := c.pair()
+	if err != nil {
+		return nil, err
+	}
+	conf.Certificates = []tls.Certificate{pair}
+	return conf, nil
+}
+
+// pair reads the client's certificate and its key.
+func (c ClientConfig) pair() (tls.Certificate, error) {
+	var none tls.Certificate
+	if c.Cert == "" {
+		return none, &TLSError{c.Key, "it is the key of a client certificate, but no certificate is set (tls.client_cert)"}
+	}
+	cert, err := readPEM(c.Cert)
+	if err != nil {
+		return none, err
+	}
+	file, key := c.Cert, cert
+	if c.Key != "" {
+		file = c.Key
+		if key, err = readPEM(c.Key); err != nil {
+			return none, err
+		}
+	}
+	if strings.Contains(string(key), "ENCRYPTED") {
+		return none, &TLSError{file, "the key is encrypted, which is not supported; decrypt it with: openssl pkey -in FILE -out NEW"}
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return none, &TLSError{file, "the client certificate and its key cannot be used: " + strings.TrimPrefix(err.Error(), "tls: ")}
+	}
+	return pair, nil
+}
+
+// maxPEM bounds a file of certificates, in bytes; a system's bundle has a
+// quarter of a megabyte.
+const maxPEM = 16 << 20
+
+func readPEM(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pe.Err
+		}
+		return nil, &TLSError{file, "it cannot be read: " + err.Error()}
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
+	switch {
+	case err != nil:
+		return nil, &TLSError{file, "it cannot be read: " + err.Error()}
+	case len(data) > maxPEM:
+		return nil, &TLSError{file, "it is larger than any file of certificates"}
+	}
+	return data, nil
+}
