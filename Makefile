@@ -6,7 +6,7 @@ GOFLAGS_BUILD = -trimpath -ldflags "-s -w"
 RACE := $(shell command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || command -v clang >/dev/null 2>&1 && echo -race)
 TEST ?= ./...
 
-.PHONY: build demo test check fmt vet lint cross tidy generate bench fuzz clean install
+.PHONY: build demo test check fmt vet lint cross tidy generate bench fuzz real clean install
 
 build: ## bin/oh, one static binary
 	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o bin/oh ./cmd/oh
@@ -45,6 +45,10 @@ bench: build ## the table of bench/, beside a program that does the same with no
 fuzz: ## each fuzz target for a short while
 	@go list ./... | while read -r p; do go test -list '^Fuzz' $$p | grep '^Fuzz' | while read -r f; do \
 		echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-10s} $$p || exit 1; done || exit 1; done
+
+real: build ## against llama.cpp's server and a tiny model, both built and kept in .cache/real
+	sh e2e/real/setup.sh .cache/real
+	OH_REAL_DIR=$(CURDIR)/.cache/real OH_REAL_BINARY=$(CURDIR)/bin/oh go test -tags real -count=1 -timeout 60m -v ./e2e/real
 
 clean:
 	rm -rf bin dist
