@@ -77,6 +77,11 @@ type Options struct {
 	MaxCost        float64        // US dollars; 0 is no limit
 	Schema         *schema.Schema // of the answer; nil: any
 
+	// The model service's side, on a file.
+	Record       string // a new file to write it to
+	Replay       string // a file that answers in its place
+	ReplayStrict bool   // a request that differs is an error
+
 	Interactive bool     // a person is there: the session may wait for them
 	Asker       oh.Asker // nil: nobody
 	DryRun      bool     // nothing is written, asked or called
@@ -120,6 +125,8 @@ type Runtime struct {
 	untold  []oh.Event  // what watchers have not been told yet
 	built   bool        // the twelve steps are done
 	started bool        // session_start hooks have run
+
+	tape tape // of the model services
 
 	grantErr error // rules that could not be kept; of the run's goroutine
 }
@@ -169,8 +176,9 @@ func (r *Runtime) Close() (err error) {
 		if r.runner != nil {
 			r.runner.CloseAll()
 		}
+		err = r.tape.close()
 		if r.file != nil {
-			err = errors.Join(r.file.Sync(), r.file.Close())
+			err = errors.Join(err, r.file.Sync(), r.file.Close())
 		}
 	})
 	return err

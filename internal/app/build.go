@@ -71,7 +71,11 @@ func (r *Runtime) loadSettings(context.Context) error {
 			return err
 		}
 	}
-	o.Flags = append(sessionFlags(st, r.opts.Profile), o.Flags...)
+	taped, err := r.openCassette()
+	if err != nil {
+		return err
+	}
+	o.Flags = slices.Concat(taped, sessionFlags(st, r.opts.Profile), o.Flags)
 	if r.loaded, err = config.Load(o); err != nil {
 		return err
 	}

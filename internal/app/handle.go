@@ -194,6 +194,9 @@ func (h *handling) once(eng *engine.Engine, blocks []oh.Block) (again bool) {
 		}
 		if done, ok := ev.(oh.RunDone); ok {
 			again = done.Reason == oh.ReasonEnd && len(done.Output) == 0 && h.r.conv.Queued()
+			for _, notice := range h.r.tape.told() {
+				h.emit(notice)
+			}
 		}
 		if !h.emit(ev) {
 			return false

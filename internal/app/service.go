@@ -51,6 +51,7 @@ type service struct {
 	window    int      // tokens, 0 unless the profile sets it
 	allowed   []string // models that the profile is limited to; nil for all
 	key       string   // for other services of the same vendor; never shown
+	secrets   []string // not to be recorded
 	loaded    *config.Loaded
 	catalog   *catalog.Catalog
 	client    *http.Client
@@ -63,14 +64,16 @@ type service struct {
 // openService is step 3: which service, which model, which key. Nothing is
 // connected.
 func (r *Runtime) openService(ctx context.Context) (err error) {
-	r.service, err = r.findService(ctx, r.loaded, r.opts.APIKey)
-	return err
+	if r.service, err = r.findService(ctx, r.loaded, r.opts.APIKey); err != nil {
+		return err
+	}
+	return r.record(r.service)
 }
 
 // findService finds the service that settings mean. keyFlag is the key as the
 // command line gives it, if it does.
 func (r *Runtime) findService(ctx context.Context, loaded *config.Loaded, keyFlag string) (*service, error) {
-	access, err := auth.Resolve(ctx, auth.Request{Settings: loaded, Key: keyFlag, Stdin: r.opts.Stdin})
+	access, err := r.access(ctx, auth.Request{Settings: loaded, Key: keyFlag, Stdin: r.opts.Stdin})
 	noKey, isNoKey := errors.AsType[*auth.NoKey](err)
 	switch {
 	case isNoKey && (r.opts.DryRun || r.opts.NoModel):
@@ -88,6 +91,7 @@ func (r *Runtime) findService(ctx context.Context, loaded *config.Loaded, keyFla
 		r.note(oh.Warning, w)
 	}
 	s := &service{profile: access.Profile, keySource: access.Source, window: access.Window, allowed: access.Allowed, key: access.Key.Reveal(), loaded: loaded,
+		secrets: []string{access.Key.Reveal(), access.Token.Reveal()},
 		catalog: r.catalog, client: r.httpClient(), met: &sync.Map{}}
 	if isNoKey {
 		s.missing = err
@@ -170,6 +174,9 @@ func (r *Runtime) newCodec(a auth.Access, s config.Settings) (oh.Provider, error
 func (r *Runtime) httpClient() *http.Client {
 	if r.client == nil {
 		r.client = Client(r.loaded)
+		if r.tape.player != nil {
+			r.client.Transport = r.tape.player
+		}
 	}
 	return r.client
 }

@@ -246,3 +246,15 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestHeadOfACloud(t *testing.T) {
+	for at, want := range map[string]string{
+		"https://bedrock-runtime.eu-west-1.amazonaws.com/model/a%3A0/converse-stream":                           "https://bedrock-runtime.eu-west-1.amazonaws.com",
+		"https://aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google/models/m:stream?alt=sse": "https://aiplatform.googleapis.com/v1/projects/p/locations/l",
+	} {
+		p := Player{tapes: []*tape{{request: request{URL: at}}}}
+		if got := p.Head().BaseURL; got != want {
+			t.Errorf("%s: %s, want %s", at, got, want)
+		}
+	}
+}

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/openharness/oh"
@@ -59,8 +61,22 @@ func Open(path string, scrub Scrubber) (*Player, error) {
 	return p, nil
 }
 
-// Head returns what the cassette says of itself.
-func (p *Player) Head() Head { return p.head }
+// Head returns what the cassette says of itself. The address of a service in a
+// cloud, which is found while it is asked, is that of the first request.
+func (p *Player) Head() Head {
+	head := p.head
+	if head.BaseURL != "" {
+		return head
+	}
+	if u, err := url.Parse(p.tapes[0].request.URL); err == nil {
+		for _, mark := range []string{"/publishers/", "/model/"} {
+			u.Path, _, _ = strings.Cut(u.Path, mark)
+		}
+		u.RawPath, u.RawQuery = "", ""
+		head.BaseURL = u.String()
+	}
+	return head
+}
 
 func (p *Player) load(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 64<<10)

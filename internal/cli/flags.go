@@ -18,7 +18,7 @@ import (
 
 // flags are those of the root command.
 type flags struct {
-	print, cont, fork, verbose, dryRun, skip, bare, partial, debug, trust, noSave, strictMCP bool
+	print, cont, fork, verbose, dryRun, skip, bare, partial, debug, trust, noSave, strictMCP, replayStrict bool
 
 	resume, name, session                       string
 	model, profile, effort                      string
@@ -27,6 +27,7 @@ type flags struct {
 	settings, sources, baseURL, apiKey, apiForm string
 	cwd, promptTool                             string
 	fallback, schema                            string
+	recordTo, replayOf                          string
 
 	maxTurns  int
 	maxBudget float64
@@ -60,7 +61,7 @@ func (f *flags) register(s *pflag.FlagSet) {
 	s.IntVar(&f.maxTurns, "max-turns", 0, "requests per prompt at most (default 200)")
 	s.Float64Var(&f.maxBudget, "max-budget-usd", 0, "stop when the session has cost this much")
 	s.StringVar(&f.baseURL, "base-url", "", "address of the model service")
-	s.StringVar(&f.apiForm, "api-format", "", "wire of the model service: anthropic or openai")
+	s.StringVar(&f.apiForm, "api-format", "", "wire of the model service: anthropic, openai, responses, gemini, bedrock or ollama")
 	s.StringVarP(&f.apiKey, "api-key", "k", "", "the key: env:NAME, file:PATH or - for stdin")
 
 	s.StringVar(&f.mode, "permission-mode", "", "plan, dontAsk, default, acceptEdits or full_auto")
@@ -80,6 +81,9 @@ func (f *flags) register(s *pflag.FlagSet) {
 	s.StringVar(&f.cwd, "cwd", "", "work in this folder")
 	s.BoolVar(&f.strictMCP, "strict-mcp-config", false, "use no MCP servers but those of the command line")
 	s.StringVar(&f.promptTool, "permission-prompt-tool", "", "who answers permission questions")
+	s.StringVar(&f.recordTo, "record", "", "write what is said to and by the model service to this new file")
+	s.StringVar(&f.replayOf, "replay", "", "let a recorded file answer in place of the model service: no key, no network")
+	s.BoolVar(&f.replayStrict, "replay-strict", false, "with --replay: a request that differs from the recorded one is an error")
 	s.BoolVar(&f.verbose, "verbose", false, "say more on stderr")
 	s.BoolVarP(&f.debug, "debug", "d", false, "log what happens inside to stderr")
 	s.BoolP("help", "h", false, "show this help")
@@ -95,7 +99,7 @@ func (f *flags) options(sdk bool) (app.Options, error) {
 		Version: Version, Dir: f.cwd, AddDirs: f.addDirs, Settings: f.settings, Trusted: f.trust, Bare: f.bare, NoSave: f.noSave,
 		Profile: f.profile, Model: f.model, BaseURL: f.baseURL, APIFormat: f.apiForm, APIKey: f.apiKey,
 		Continue: f.cont, Resume: f.resume, Fork: f.fork, Session: f.session, Name: f.name,
-		Fallback: fallbacks(f.fallback), System: f.system, Append: f.appendSystem, MaxTurns: f.maxTurns, MaxCost: f.maxBudget, DryRun: f.dryRun, Mode: f.mode,
+		Record: f.recordTo, Replay: f.replayOf, ReplayStrict: f.replayStrict, Fallback: fallbacks(f.fallback), System: f.system, Append: f.appendSystem, MaxTurns: f.maxTurns, MaxCost: f.maxBudget, DryRun: f.dryRun, Mode: f.mode,
 	}
 	if err := f.check(); err != nil {
 		return o, err
@@ -229,6 +233,10 @@ func (f *flags) check() error {
 		return bad("--max-budget-usd must be more than 0")
 	case f.set.Changed("fallback-model") && len(fallbacks(f.fallback)) == 0:
 		return bad("--fallback-model names no model")
+	case f.recordTo != "" && f.replayOf != "":
+		return bad("--record and --replay exclude each other")
+	case f.replayStrict && f.replayOf == "":
+		return bad("--replay-strict goes with --replay")
 	case f.skip && f.mode != "" && f.mode != "full_auto" && f.mode != "bypassPermissions":
 		return bad("--dangerously-skip-permissions and --permission-mode %s contradict each other", f.mode)
 	}

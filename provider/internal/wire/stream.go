@@ -183,6 +183,9 @@ func (s *Stream) transport(what string, err error) error {
 	if e, ok := errors.AsType[*provider.ProxyError](err); ok {
 		return s.link.proxy(e)
 	}
+	if e, ok := errors.AsType[*oh.Error](err); ok {
+		return e // what stands in for the network knows better
+	}
 	kind, err := connection(err)
 	if isEnd(err) {
 		return s.link.Fail(kind, errors.New(what))
