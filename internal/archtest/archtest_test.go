@@ -101,6 +101,7 @@ var allowed = []struct {
 	{"internal/gist", []string{".", "internal/text", "internal/claude"}},
 	{"internal/print", append([]string{"."}, small...)},
 	{"internal/plain", append([]string{"."}, small...)},
+	{"internal/sandbox", []string{".", "internal/text", "internal/config"}},
 	{"internal/demo", []string{".", "ohtest"}},
 	{"internal/archtest", nil},
 	{"internal/cloud/", []string{".", "internal/text", "internal/cloud"}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/shell"
 	"github.com/openharness/oh/internal/text"
 )
 
@@ -131,7 +132,7 @@ func (p *Policy) checkAsk(c *call, rules []*rule) (oh.Verdict, bool) {
 	if c.command != nil && c.command.Obscure != "" {
 		// A rule on commands must not be slipped past by hiding the command.
 		for _, r := range rules {
-			if r.form == formCommand {
+			if r.Effect != oh.Allow && (r.form == formCommand || r.form == formShell) {
 				return oh.Verdict{Decision: oh.Ask, Rule: r.String(), Reason: "there is the rule " + r.String() +
 					", and whether it applies cannot be told: " + c.command.Obscure}, true
 			}
@@ -149,6 +150,8 @@ type need struct {
 	use  *use   // a path
 	host string // of a URL
 	url  bool
+	part *shell.Part // of a command
+	lost bool        // a write to nobody knows where
 }
 
 // checkMode lets rules, grants, a hook and the mode answer what the call needs.
@@ -204,8 +207,8 @@ func (p *Policy) needs(c *call) (out []need) {
 		}
 	}
 	switch {
-	case c.Access.Command != "" && !c.reads:
-		out = append(out, need{why: c.Tool + " runs a command"})
+	case c.command != nil:
+		out = append(out, p.inCommand(c)...)
 	case !c.reads && !writes && len(c.hosts) == 0:
 		out = append(out, need{why: c.Tool + " may change something"})
 	}
@@ -247,6 +250,12 @@ func (p *Policy) covering(c *call, n need, rules []*rule) *rule {
 }
 
 func (p *Policy) covers(r *rule, c *call, n need) bool {
+	switch {
+	case c.command != nil && r.form == formTool && p.named(r, c.Tool):
+		return true // whoever allows the whole shell allows what it writes
+	case n.lost:
+		return false
+	}
 	switch r.form {
 	case formTool, formReads, formEdits:
 		// A rule that names no place does not open the border for writes.
@@ -264,8 +273,8 @@ func (p *Policy) covers(r *rule, c *call, n need) bool {
 		return n.use != nil && p.coversUse(r, c, *n.use)
 	case formDomain:
 		return n.url && c.Tool == r.tool && matchHost(r.spec, n.host)
-	case formLine:
-		return n.use == nil && !n.url && c.Tool == r.tool && strings.TrimSpace(c.Access.Command) == r.spec
+	case formShell:
+		return !n.url && c.Tool == r.tool && p.coversCommand(r, c, n)
 	case formName:
 		if c.Tool != r.tool || n.use != nil || n.url {
 			return false
@@ -274,6 +283,17 @@ func (p *Policy) covers(r *rule, c *call, n need) bool {
 		return ok && matchName(r.spec, name, false)
 	}
 	return false
+}
+
+// coversCommand reports whether an allow rule on commands answers a need: it
+// speaks of the very line, or of the part that needs it. It opens no place for
+// writing, and a part with unsafe variables before it is not what it speaks of.
+func (p *Policy) coversCommand(r *rule, c *call, n need) bool {
+	line := !r.wild && strings.TrimSpace(c.Access.Command) == r.spec
+	if n.use != nil && n.use.write {
+		return line && p.inside(n.use.place)
+	}
+	return line || n.part != nil && n.part.Bare == "" && r.onLine(n.part.Text)
 }
 
 // coversUse reports whether an allow rule on paths opens a path. A rule on

@@ -3,8 +3,14 @@
 // the border of the workspace, protected places and guard-listed commands.
 //
 // It judges what a call declares ([oh.Access]); it does not ask, run or log
-// anything, reads no settings files and holds no tool. It is not a sandbox: a
-// command that hides what it does (a script, an alias) is not seen through.
+// anything, reads no settings files and holds no tool. It is not a sandbox: what
+// a script or a build does is not seen through.
+//
+// A command line is judged by its parts, as package shell finds them, whatever
+// the tool says of it. Rules that deny or ask look at every part in every form;
+// an allow rule answers for the parts it speaks of, and every part that changes
+// something needs one. It opens no place for writing outside the workspace.
+// Redirections count as edits. What a line reads is judged as a file tool's read.
 //
 // It guarantees this order, in every mode:
 //

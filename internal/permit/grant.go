@@ -9,14 +9,23 @@ import (
 	"github.com/openharness/oh/internal/text"
 )
 
-// Grant adds an allow rule while the program runs. The scope [oh.Session] keeps
-// it in memory; [oh.Project] hands it to [Config.Save] first; [oh.Once] is no
-// rule and does nothing. The error says why the rule cannot be granted; then
-// nothing is added.
-func (p *Policy) Grant(rule string, scope oh.Scope) error {
+// Grant adds allow rules, one a line, while the program runs. The scope
+// [oh.Session] keeps them in memory; [oh.Project] hands them to [Config.Save]
+// first; [oh.Once] is no rule and does nothing. The error says why a rule cannot
+// be granted; then it and those after it are not added.
+func (p *Policy) Grant(rules string, scope oh.Scope) error {
 	if scope == oh.Once || scope == "" {
 		return nil
 	}
+	for rule := range strings.SplitSeq(strings.TrimSpace(rules), "\n") {
+		if err := p.grant(rule, scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Policy) grant(rule string, scope oh.Scope) error {
 	r := Rule{Text: strings.TrimSpace(rule), Effect: oh.Allow, Scope: Session}
 	c, note, err := compile(r)
 	switch {

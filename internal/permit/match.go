@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/shell"
 )
 
 // hits reports whether a deny or ask rule applies to a call: it does as soon as
@@ -30,14 +31,36 @@ func (p *Policy) hits(r *rule, c *call) bool {
 			name = defaultAgent
 		}
 		return !ok || matchName(r.spec, name, true)
-	case formCommand:
-		return c.command != nil && slices.ContainsFunc(c.command.Parts, func(s string) bool {
-			// `rm *` is meant for rm with any arguments, also with none that show.
-			bare, ok := strings.CutSuffix(r.spec, " *")
-			return glob(r.spec, s, false, false) || ok && glob(bare, s, false, false)
-		})
+	case formCommand, formShell:
+		return c.command != nil && c.anyLine(r.onLine)
 	}
 	return p.named(r, c.Tool) || r.tool == "bash" && c.Access.Command != ""
+}
+
+// anyLine tries the whole command of a call and every way to write its parts.
+func (c *call) anyLine(on func(string) bool) bool {
+	return on(strings.TrimSpace(c.Access.Command)) || slices.ContainsFunc(c.command.Parts, func(p shell.Part) bool {
+		return slices.ContainsFunc(p.Forms, on)
+	})
+}
+
+// onLine reports whether a rule on commands speaks of a line. With a wildcard
+// for the arguments it speaks of the command without any as well.
+func (r *rule) onLine(s string) bool {
+	if r.form == formCommand {
+		bare, ok := strings.CutSuffix(r.spec, " *")
+		return glob(r.spec, s, false, false) || ok && glob(bare, s, false, false)
+	}
+	if !r.wild {
+		return r.spec == s
+	}
+	bare, ok := strings.CutSuffix(r.spec, " *")
+	return glob(starsOnly(r.spec), s, true, false) || ok && glob(starsOnly(bare), s, true, false)
+}
+
+// starsOnly is a pattern in which nothing but * is special.
+func starsOnly(spec string) string {
+	return strings.NewReplacer(`?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(spec)
 }
 
 // named reports whether a rule that holds for whole tools holds for this one.

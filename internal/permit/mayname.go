@@ -9,7 +9,7 @@ import (
 // mayName reports whether a path with wildcards in a command may expand to a
 // store of credentials in the home folder or in that of this program.
 func (p *Policy) mayName(path string) bool {
-	if !strings.ContainsAny(path, "*?[") && !braced(path) {
+	if !strings.ContainsAny(path, "*?[") {
 		return false
 	}
 	pat := strings.Split(strings.Trim(filepath.ToSlash(path), "/"), "/")
@@ -17,7 +17,7 @@ func (p *Policy) mayName(path string) bool {
 	if len(pat) > 2 && levelFits(pat[0], "proc") && (levelFits(last, "environ") || levelFits(last, "mem")) {
 		return true
 	}
-	if strings.ContainsAny(last, "*?[{") && (levelFits(last, ".env") || levelFits(last, ".envrc")) && last != ".*" {
+	if strings.ContainsAny(last, "*?[") && (levelFits(last, ".env") || levelFits(last, ".envrc")) && last != ".*" {
 		return true
 	}
 	for _, home := range [...]string{p.home.given, p.home.real} {
@@ -36,13 +36,6 @@ func (p *Policy) mayName(path string) bool {
 	})
 }
 
-// braced reports whether a path may hold a group of braces. A brace without its
-// twin is an ordinary character, and the head of a shell's group of commands.
-func braced(path string) bool {
-	open := strings.IndexByte(path, '{')
-	return open >= 0 && strings.IndexByte(path[open:], '}') > 0
-}
-
 // expandsTo reports whether a pattern fits the path of name in dir, or a folder
 // between them by a wildcard: what is done to the folder is done to the path.
 func expandsTo(pat []string, dir, name string) bool {
@@ -55,21 +48,14 @@ func expandsTo(pat []string, dir, name string) bool {
 		if pat[i] != levels[i] && !levelFits(pat[i], levels[i]) {
 			return false
 		}
-		wild = strings.ContainsAny(pat[i], "*?[{")
+		wild = strings.ContainsAny(pat[i], "*?[")
 	}
 	return len(pat) >= len(levels) || wild
 }
 
 // levelFits is a shell's matching of one level: a wildcard takes no dot at the
-// head, and one group of braces is tried with each of its words.
+// head.
 func levelFits(pat, name string) bool {
-	if before, rest, ok := strings.Cut(pat, "{"); ok {
-		group, after, ok := strings.Cut(rest, "}")
-		if !ok || strings.ContainsAny(after+group, "{") {
-			return true // cut by a level, or nested
-		}
-		return slices.ContainsFunc(strings.Split(group, ","), func(w string) bool { return levelFits(before+w+after, name) })
-	}
 	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pat, ".") {
 		return false
 	}

@@ -29,6 +29,29 @@ func locate(path string, seen link.Memo) place {
 	return place{given: path, real: real}
 }
 
+// locateUp is locate for a path that may go up from a folder that is a link,
+// where the kernel and the text of the path disagree.
+func locateUp(path string, seen link.Memo) place {
+	clean := filepath.Clean(path)
+	if !strings.Contains(path, "..") || clean == path {
+		return locate(path, seen)
+	}
+	at := filepath.VolumeName(path) + string(filepath.Separator)
+	for level := range strings.SplitSeq(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/") {
+		if level != ".." {
+			at = filepath.Join(at, level)
+			continue
+		}
+		p := locate(at, seen)
+		if p.lost != nil {
+			return place{clean, clean, p.lost}
+		}
+		at = filepath.Dir(p.real)
+	}
+	p := locate(at, seen)
+	return place{given: clean, real: p.real, lost: p.lost}
+}
+
 // foldsCase reports whether file names usually differ only by more than case.
 func foldsCase() bool { return runtime.GOOS == "darwin" || runtime.GOOS == "windows" }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/link"
+	"github.com/openharness/oh/internal/shell"
 )
 
 // Config is what a [Policy] is made of. All paths are absolute; links in them
@@ -30,7 +30,7 @@ type Config struct {
 	// (as a rule of the scope Local). Nil: the scope cannot be granted.
 	Save func(rule string) error
 
-	// Analyser looks at command lines; nil is [Words].
+	// Analyser looks at command lines; nil is [shell.Analyse].
 	Analyser Analyser
 }
 
@@ -87,11 +87,13 @@ func New(c Config) (*Policy, error) {
 		}
 	}
 	if p.analyser == nil {
-		w := Words{Home: p.home.given}
+		l := lines{home: p.home.given}
 		for _, r := range p.roots {
-			w.Roots = append(w.Roots, r.given, r.real)
+			if l.roots = append(l.roots, r.given); r.real != r.given {
+				l.roots = append(l.roots, r.real)
+			}
 		}
-		p.analyser = w
+		p.analyser = l
 	}
 	errs = append(errs, p.load(c.Rules)...)
 	if err := errors.Join(errs...); err != nil {
@@ -165,14 +167,13 @@ type call struct {
 	reads    bool // changes nothing
 	uses     []use
 	mentions []use // paths in the text of a command
-	command  *Analysis
+	command  *shell.Analysis
+	parts    []part
+	located  int
 	hosts    []string
 	dir      place
 	links    link.Memo
 }
-
-// maxLocated bounds how many paths of one command are looked up on disk.
-const maxLocated = 64
 
 func (p *Policy) newCall(req oh.GateRequest) *call {
 	c := &call{GateRequest: req, reads: req.Access.ReadOnly, dir: p.dir(req.Dir), links: link.Memo{}}
@@ -182,7 +183,6 @@ func (p *Policy) newCall(req oh.GateRequest) *call {
 			path = filepath.Join(c.dir.given, path)
 		}
 		c.uses = append(c.uses, use{locate(path, c.links), u.Write, u.Tree})
-		c.reads = c.reads && !u.Write
 	}
 	for _, u := range req.Access.URLs {
 		c.hosts = append(c.hosts, hostOf(u))
@@ -193,30 +193,14 @@ func (p *Policy) newCall(req oh.GateRequest) *call {
 			dir = c.dir.given
 		}
 		a := p.analyser.Analyse(req.Access.Command, dir)
-		c.command = &a
-		c.mention(dir, false, 0)
-		for i, path := range a.Paths {
-			c.mention(path, false, i)
-		}
-		for i, path := range a.Writes {
-			c.mention(path, true, i)
-		}
+		c.reads = a.ReadOnly() // what the tool says of it does not count
+		c.mention([]string{dir}, false)
+		c.look(&a)
+	}
+	for _, u := range c.uses {
+		c.reads = c.reads && !u.write
 	}
 	return c
-}
-
-func (c *call) mention(path string, write bool, n int) {
-	at := place{given: path, real: path}
-	if n < maxLocated {
-		// A word that reads like prose or code is a path only if it is there.
-		if !write && strings.ContainsAny(path, " \t\n'\"(") {
-			if _, err := os.Lstat(path); err != nil {
-				return
-			}
-		}
-		at = locate(path, c.links)
-	}
-	c.mentions = append(c.mentions, use{at, write, false})
 }
 
 // dir places the conversation's directory; without one it is the root.

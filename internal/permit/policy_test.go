@@ -39,6 +39,7 @@ func TestModes(t *testing.T) {
 		{"write that says read only", func() oh.GateRequest { r := w.write("x", "ws/a"); r.Access.ReadOnly = true; return r }(), "dda++"},
 		{"command", w.bash("go test ./..."), "ddaa+"},
 		{"read-only command", func() oh.GateRequest { r := w.bash("ls"); r.Access.ReadOnly = true; return r }(), "+++++"},
+		{"command that a tool calls read-only", func() oh.GateRequest { r := w.bash("make"); r.Access.ReadOnly = true; return r }(), "ddaa+"},
 		{"fetch", fetch("https://example.com/x"), "adaa+"},
 		{"upload", oh.GateRequest{Tool: "image_to_text", Access: oh.Access{ReadOnly: true, Upload: true}}, "adaa+"},
 		{"change beside reads", func() oh.GateRequest { r := w.read("x", "ws/a"); r.Access.ReadOnly = false; return r }(), "ddaa+"},
@@ -126,7 +127,7 @@ func TestRules(t *testing.T) {
 		{"Read(secret)", "", "", w.tree("ls", "ws/secret/deep"), "ddddd"},
 		{"Read(" + w.path("outside") + "/**)", "", "", w.read("read_file", "outside/f"), "ddddd"},
 		{"Read(/src/**)", "", "Bash", w.bash("cat src/a.go"), "ddddd"},
-		{"Edit(/src/**)", "", "Bash", w.bash("cat src/a.go"), "d++++"},
+		{"Edit(/src/**)", "", "Bash", w.bash("cat src/a.go"), "+++++"},
 		{"Edit(/src/**)", "", "Bash", w.bash("echo x > src/a.go"), "ddddd"},
 		{"Edit(/src/**)", "", "Bash", w.bash("cd src && sed -i s/a/b/ a.go"), "ddddd"},
 		{"", "Edit(/src/**)", "Edit", w.write("write_file", "ws/src/a"), "ddaaa"},
@@ -168,12 +169,54 @@ func TestRules(t *testing.T) {
 		{"Skill(pdf)", "", "", oh.GateRequest{Tool: "skill", Input: json.RawMessage(`{"name":"PDF"}`), Access: oh.Access{ReadOnly: true}}, "ddddd"},
 
 		// Parts of the shell.
-		{"Bash(rm:*)", "", "Bash", w.bash("ls"), "ddddd"},
-		{"", "Bash(rm:*)", "Bash", w.bash("ls"), "ddaaa"},
-		{"", "", "Bash(git status)", w.bash("git status"), "d++++"},
-		{"", "", "Bash(git status)", w.bash("git status; touch m"), "ddaa+"},
-		{"", "", "Bash(git status)", w.bash("git status -s"), "ddaa+"},
-		{"", "", "Bash(git status:*)", w.bash("git status"), "ddaa+"},
+		{"Bash(rm:*)", "", "Bash", w.bash("ls"), "+++++"},
+		{"Bash(rm:*)", "", "Bash", w.bash("rm x"), "ddddd"},
+		{"Bash(rm:*)", "", "Bash", w.bash("make && /bin/rm x"), "ddddd"},
+		{"Bash(rm:*)", "", "Bash", w.bash("sudo -u root rm x"), "ddddd"},
+		{"Bash(rm:*)", "", "Bash", w.bash("bash -c 'ls; rm x'"), "ddddd"},
+		{"Bash(rm *)", "", "", w.bash("ls | xargs rm"), "ddddd"},
+		{"Bash(rm)", "", "Bash", w.bash("rm x"), "d++++"},
+		{"", "Bash(rm:*)", "Bash", w.bash("ls"), "+++++"},
+		{"", "Bash(rm:*)", "Bash", w.bash("rm x"), "ddaaa"},
+		{"", "Bash(git push:*)", "Bash(git:*)", w.bash("git add a && git push"), "ddaaa"},
+		{"", "Bash(rm:*)", "Bash", w.bash("$x y"), "ddaaa"},
+		{"", "", "Bash(rm:*)", w.bash("rm x"), "d++++"},
+		{"", "", "Bash(rm:*)", w.bash("rm ../outside/f"), "ddaa+"},
+		{"", "", "Bash(rm:*)|Edit(/" + w.path("outside") + "/**)", w.bash("rm ../outside/f"), "d++++"},
+		{"", "", "Bash(rm:*)", w.bash("sudo rm x"), "ddaa+"},
+		{"", "", "Bash(sudo rm:*)", w.bash("sudo rm x"), "d++++"},
+		{"", "", "Bash(make)", w.bash("make"), "d++++"},
+		{"", "", "Bash(make)", w.bash("make; touch m"), "ddaa+"},
+		{"", "", "Bash(make)", w.bash("make -s"), "ddaa+"},
+		{"", "", "Bash(make; touch m)", w.bash("make; touch m"), "d++++"},
+		{"", "", "Bash(make:*)", w.bash("make"), "d++++"},
+		{"", "", "Bash(make:*)", w.bash("make test"), "d++++"},
+		{"", "", "Bash(make:*)", w.bash("makeit"), "ddaa+"},
+		{"", "", "Bash(make*)", w.bash("makeit"), "d++++"},
+		{"", "", "Bash(make *)", w.bash("make"), "d++++"},
+		{"", "", "Bash(* --version)", w.bash("prog --version"), "d++++"},
+		{"", "", "Bash(make:*)", w.bash("timeout 5 make test"), "d++++"},
+		{"", "", "Bash(make:*)", w.bash("PATH=/x make test"), "ddaa+"},
+		{"", "", "Bash(make:*)", w.bash("FOO=1 make test"), "d++++"},
+		{"", "", "Bash(make:*)", w.bash("make > log"), "dda++"},
+		{"", "", "Bash(make:*)|Edit(/log)", w.bash("make > log"), "d++++"},
+		{"", "", "Bash(make:*)", w.bash("make > ../outside/log"), "ddaa+"},
+		{"", "", "Bash(make:*)", w.bash(`make > "$LOG"`), "ddaa+"},
+		{"", "", "Bash(make:*)", w.bash("make > /dev/null 2>&1"), "d++++"},
+		{"", "", "Bash(git commit:*)", w.bash("cd src && git commit -m x"), "ddaa+"},
+		{"", "", "Bash(git commit:*)", w.bash("cd " + w.ws + " && git commit -m x"), "d++++"},
+		{"", "", "Bash(git commit:*)", w.bash("git -c core.pager=x commit -m x"), "ddaa+"},
+		{"", "", "Bash(cat:*)", w.bash("cat ../outside/f"), "+++++"},
+		{"", "", "", w.bash("cat ../outside/f"), "ada++"},
+		{"", "", "", w.bash("cd src && cat ../../outside/f"), "ada++"},
+		{"", "", "", w.bash("ls; git status | head -3"), "+++++"},
+		{"", "", "", w.bash("echo a > x"), "dda++"},
+		{"", "", "", w.bash("echo a > ../outside/x"), "ddaa+"},
+		{"", "", "", w.bash("sort -o x y"), "ddaa+"},
+		{"", "", "Bash(sort:*)", w.bash("sort -o x y"), "d++++"},
+		{"", "", "Bash", w.bash("echo a > ../outside/x"), "d++++"},
+		{"", "", "Bash", w.bash(`echo a > "$X"`), "d++++"},
+		{"", "", "bash", w.bash("echo a > .git/x"), "ddaaa"},
 		{"", "", "Bash(rm -rf /)", w.bash("rm -rf /"), "ddaaa"},
 	} {
 		var list []Rule
@@ -211,43 +254,6 @@ func TestPathRules(t *testing.T) {
 		p := w.policy(Rule{Text: c.pattern, Effect: c.effect, Kind: Path, Scope: User})
 		if got := five(p, c.req); got != c.want {
 			t.Errorf("%s %q on %+v: %s, want %s", c.effect, c.pattern, c.req.Access, got, c.want)
-		}
-	}
-}
-
-func TestDeniedCommands(t *testing.T) {
-	w := newWorld(t)
-	p := w.policy(append(rules(oh.Allow, "Bash"), Rule{Text: "touch *", Kind: Command, Scope: User}, Rule{Text: "git push*", Kind: Command})...)
-	for _, s := range []string{
-		"touch m", " touch m ", "touch  m", "git status; touch m", "git status && touch m", "a || touch m", "a | touch m", "a & touch m",
-		"a\ntouch m", "(touch m)", "{ touch m; }", "echo m | xargs touch", "sudo touch m", "sudo -u root touch m", "X=1 touch m",
-		"env X=1 touch m", "nohup touch m", "timeout 5 touch m", "timeout -s KILL 5 touch m", "/usr/bin/touch m", `"touch" m`, `to\uch m`, "t'ou'ch m",
-		"git status $(touch m)", "echo `touch m`", `echo "$(touch m)"`, "cat <(touch m)", "cat <<EOF\n$(touch m)\nEOF", "bash -c 'touch m'",
-		"bash <<'EOF'\ntouch m\nEOF", `bash <<< "touch m"`, "sh <<<'touch m'", "cat <<EOF | sh\ntouch m\nEOF", "eval touch\\ m", "eval 'touch m'", "if true; then touch m; fi",
-		"find . -exec touch {} \\;", "while read x; do touch $x; done", "! touch m", "time touch m", "flock l touch m", "X=$(touch m)",
-		"cd /tmp && git push", "echo $((1+$(touch m)))",
-	} {
-		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Deny {
-			t.Errorf("%q: %+v", s, got)
-		}
-	}
-	for _, s := range []string{
-		"git status", "echo 'touch m'", `echo "touch m"`, "git commit -m 'touch $(x) now; touch y'", "cat > f <<'EOF'\ntouch m\n$(touch m)\nEOF",
-		"ls # touch m", "grep touch f", "touchy m", "[ -f x ]", "[[ -f x ]] && ls", "ls *.go", "bash script.sh", "cat <<< 'touch m'",
-	} {
-		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Allow {
-			t.Errorf("%q: %+v", s, got)
-		}
-	}
-	// A rule must not be slipped past by hiding the command: where it cannot be
-	// told what runs, a person is asked, and without rules on commands nobody is.
-	for _, s := range []string{"x=touch; $x m", "$(echo touch) m", "`echo touch` m", `"$x" m`, "sudo $x m", "eval $x", "source f", ". f", "alias t=touch", "a && ${x} m",
-		"echo touch m | bash", "echo touch m | sh -s", "/bin/touc? m", "t*h m", "[a-z]ouch m", "cat f | sudo bash"} {
-		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Ask || got.Rule == "" {
-			t.Errorf("hidden %q: %+v", s, got)
-		}
-		if got := check(w.policy(), oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Allow {
-			t.Errorf("hidden %q without rules: %+v", s, got)
 		}
 	}
 }
@@ -366,9 +372,13 @@ func TestVerdict(t *testing.T) {
 		req  oh.GateRequest
 		want oh.Verdict
 	}{
-		{oh.ModeDefault, w.bash("ls"), oh.Verdict{
+		{oh.ModeDefault, w.bash("ls; sudo rm x"), oh.Verdict{
 			Rule:   "Bash(rm:*) (settings.json:3)",
-			Reason: "denied by the rule Bash(rm:*) (settings.json:3), which names a part of bash that cannot be told apart, and so holds for every call of it",
+			Reason: "denied by the rule Bash(rm:*) (settings.json:3)",
+		}},
+		{oh.ModeDefault, w.bash("git diff && go vet ./..."), oh.Verdict{
+			Decision: oh.Ask, Suggest: "Bash(go vet:*)",
+			Reason: "bash runs a command: go vet is not known to be harmless, which the mode default asks about",
 		}},
 		{oh.ModeDefault, w.write("write_file", "ws/src/x"), oh.Verdict{
 			Decision: oh.Allow, Rule: "Edit(/src/**) (settings.json:3)", Reason: "allowed by the rule Edit(/src/**) (settings.json:3)",
@@ -467,7 +477,7 @@ func TestBadRules(t *testing.T) {
 			t.Errorf("allow %q: %v", r.Text, err)
 		}
 	}
-	for _, r := range []string{"Bash(git status:*)", "mcp__*", "*", "WebFetch(https://x)", "mcp__git(x)", "TodoWrite(x)"} {
+	for _, r := range []string{"Bash(:*)", "mcp__*", "*", "WebFetch(https://x)", "mcp__git(x)", "TodoWrite(x)"} {
 		p := w.policy(rules(oh.Allow, r)...)
 		if len(p.Warnings()) != 1 || len(p.Rules()) != 0 {
 			t.Errorf("allow %q: %q", r, p.Warnings())

@@ -83,7 +83,7 @@ const (
 	formDomain              // hosts of URLs
 	formName                // an agent's type or a skill's name
 	formCommand             // a glob over command lines
-	formLine                // one command line to the letter; allow only
+	formShell               // a command: to the letter, or with * for any run of characters
 )
 
 // rule is a Rule made ready for matching.
@@ -94,6 +94,7 @@ type rule struct {
 	write bool   // formPath: only writes
 	own   bool   // formPath: only calls of the tool itself
 	part  bool   // the spec could not be judged, so the rule holds for the whole tool
+	wild  bool   // formShell: there is a * in spec
 	spec  string
 	pat   pattern
 }
@@ -158,6 +159,19 @@ func (c *rule) compileTool() error {
 	return c.compileSpec()
 }
 
+// compileCommand reads Bash(git diff:*), Bash(git *), Bash(make test).
+func (c *rule) compileCommand() error {
+	c.form, c.spec = formShell, strings.TrimSpace(c.spec)
+	if head, ok := strings.CutSuffix(c.spec, ":*"); ok {
+		c.spec = head + " *"
+	}
+	if strings.Trim(c.spec, "* ") == "" {
+		return errors.New("want the beginning of a command, such as Bash(git diff:*)")
+	}
+	c.wild = strings.Contains(c.spec, "*")
+	return nil
+}
+
 func (c *rule) compileMCP() error {
 	switch {
 	case c.spec != "":
@@ -196,13 +210,7 @@ func (c *rule) compileSpec() (err error) {
 		c.form = formName
 		return nil
 	case "bash":
-		// One whole line can be judged without understanding it; a pattern
-		// cannot, and to forbid one spelling would be no protection.
-		if c.Effect != oh.Allow || strings.ContainsAny(c.spec, "*\n") {
-			return errPart
-		}
-		c.form, c.spec = formLine, strings.TrimSpace(c.spec)
-		return nil
+		return c.compileCommand()
 	default:
 		return errPart
 	}

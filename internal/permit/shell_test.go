@@ -6,50 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/openharness/oh"
 )
-
-func TestScan(t *testing.T) {
-	for _, c := range []struct {
-		src  string
-		want []string // words joined by |, then <sources and >sinks
-	}{
-		{`a "b c" 'd e' f\ g`, []string{"a|b c|d e|f g"}},
-		{"a;b&&c||d|e&f\ng", []string{"a", "b", "c", "d", "e", "f", "g"}},
-		{`echo "a $(b "c d") e"`, []string{"b|c d", `echo|a $(b "c d") e`}},
-		{"a >x 2>&1 <y >>z 3<>w", []string{"a<y>x>z>w"}},
-		{"a # b; c", []string{"a"}},
-		{"a#b", []string{"a#b"}},
-		{"cat <<'E' >o; x\n$(b)\nE\ny", []string{"cat>o", "x", "y"}},
-		{"cat <<-E\n\t$(b)\n\tE\ny", []string{"cat", "b", "y"}},
-		{"a <<< b", []string{"a"}},
-		{`a \`, []string{"a"}},
-		{"a 'b", []string{"a|b"}},
-		{"$(", []string{"$("}},
-		{"", nil},
-	} {
-		var got []string
-		for _, s := range scan(c.src, 0, &budget{left: 1 << 20}) {
-			parts := make([]string, 0, len(s.words))
-			for _, w := range s.words {
-				parts = append(parts, w.text)
-			}
-			line := strings.Join(parts, "|")
-			for _, w := range s.files {
-				line += "<" + w.text
-			}
-			for _, w := range s.sinks {
-				line += ">" + w.text
-			}
-			got = append(got, line)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("scan(%q) (-want +got):\n%s", c.src, diff)
-		}
-	}
-}
 
 func TestGuardList(t *testing.T) {
 	w := newWorld(t)
@@ -89,6 +47,101 @@ func TestGuardList(t *testing.T) {
 	}
 }
 
+func TestDeniedCommands(t *testing.T) {
+	w := newWorld(t)
+	p := w.policy(append(rules(oh.Allow, "Bash"), Rule{Text: "touch *", Kind: Command, Scope: User}, Rule{Text: "git push*", Kind: Command})...)
+	for _, s := range []string{
+		"touch m", "x=touch; $x m", "echo touch m | bash", "echo touch m | sh -s", " touch m ", "touch  m", "git status; touch m", "git status && touch m", "a || touch m", "a | touch m", "a & touch m",
+		"a\ntouch m", "(touch m)", "{ touch m; }", "echo m | xargs touch", "sudo touch m", "sudo -u root touch m", "X=1 touch m",
+		"env X=1 touch m", "nohup touch m", "timeout 5 touch m", "timeout -s KILL 5 touch m", "/usr/bin/touch m", `"touch" m`, `to\uch m`, "t'ou'ch m",
+		"git status $(touch m)", "echo `touch m`", `echo "$(touch m)"`, "cat <(touch m)", "cat <<EOF\n$(touch m)\nEOF", "bash -c 'touch m'",
+		"bash <<'EOF'\ntouch m\nEOF", `bash <<< "touch m"`, "sh <<<'touch m'", "cat <<EOF | sh\ntouch m\nEOF", "eval touch\\ m", "eval 'touch m'", "if true; then touch m; fi",
+		"find . -exec touch {} \\;", "while read x; do touch $x; done", "! touch m", "time touch m", "flock l touch m", "X=$(touch m)",
+		"cd /tmp && git push", "echo $((1+$(touch m)))",
+	} {
+		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Deny {
+			t.Errorf("%q: %+v", s, got)
+		}
+	}
+	for _, s := range []string{
+		"git status", "echo 'touch m'", `echo "touch m"`, "git commit -m 'touch $(x) now; touch y'", "cat > f <<'EOF'\ntouch m\n$(touch m)\nEOF",
+		"ls # touch m", "grep touch f", "touchy m", "[ -f x ]", "[[ -f x ]] && ls", "ls *.go", "bash script.sh", "cat <<< 'touch m'",
+	} {
+		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Allow {
+			t.Errorf("%q: %+v", s, got)
+		}
+	}
+	// A rule must not be slipped past by hiding the command: where it cannot be
+	// told what runs, a person is asked, and without rules on commands nobody is.
+	for _, s := range []string{"$(echo touch) m", "`echo touch` m", `"$x" m`, "sudo $x m", "eval $x", "source f", ". f", "alias t=touch", "a && ${x} m",
+		"/bin/touc? m", "t*h m", "[a-z]ouch m", "cat f | sudo bash"} {
+		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Ask || got.Rule == "" {
+			t.Errorf("hidden %q: %+v", s, got)
+		}
+		if got := check(w.policy(), oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Allow {
+			t.Errorf("hidden %q without rules: %+v", s, got)
+		}
+	}
+}
+
+// An allow rule for one command lets no second one slip in behind it, and a deny
+// rule finds its command wherever it hides; quoted text is neither.
+func TestHiddenCommands(t *testing.T) {
+	w := newWorld(t)
+	allow := w.policy(rules(oh.Allow, "Bash(make)", "Bash(git status:*)")...)
+	deny := w.policy(append(rules(oh.Deny, "Bash(touch:*)"), rules(oh.Allow, "Bash")...)...)
+	for _, s := range []string{
+		"make; touch M", "make && touch M", "make || touch M", "make | touch M", "make & touch M", "make\ntouch M", "(make; touch M)", "{ make; touch M; }", "make |& touch M",
+		"git status; touch M", "git status && touch M", "git status || touch M", "git status | touch M", "git status & touch M", "git status\ntouch M",
+		"(git status; touch M)", "{ git status; touch M; }", "echo a && touch M", "echo M | xargs touch", "! touch M", "if touch M; then make; fi", "while touch M; do make; done",
+		"git status $(touch M)", "git status `touch M`", "git status <(touch M)", "cat <<E\n$(touch M)\nE", "cat <<E\n`touch M`\nE", `git status "$(touch M)"`, "x=$(touch M)", "eval touch M", "eval 'touch M'",
+		"x=touch; $x M", "f() { touch M; }; f", "git status ${x:-$(touch M)}", "env touch M", "timeout 5 touch M", "bash -c 'touch M'", "find . -exec touch M ;", "sudo touch M", `"touch" M`, `t\ouch M`, "/usr/bin/touch M",
+		"case x in x) touch M;; esac", "for i in M; do touch $i; done", "git status > >(touch M)", "time -- touch M", "command touch M", "exec touch M", "coproc touch M", "trap 'touch M' EXIT", "git status $((1+$(touch M)))",
+	} {
+		for _, m := range []oh.Mode{oh.ModeDefault, oh.ModeAcceptEdits} {
+			if got := check(allow, m, w.bash(s)); got.Decision != oh.Ask {
+				t.Errorf("%s, with make allowed: %q: %+v", m, s, got)
+			}
+		}
+		if got := five(deny, w.bash(s)); got != "ddddd" {
+			t.Errorf("with touch denied: %q: %s", s, got)
+		}
+	}
+	for _, s := range []string{
+		"git status", "git status -s; make", "make && git status | head -3", "echo '$(touch M)'", "cat <<'E'\n$(touch M)\nE", "grep 'touch M' x", "echo touch M; make", "echo 'touch M; rm -rf /'", "ls # touch M", `echo "a; touch M"`,
+		"git log --grep='touch M'", "make >/dev/null 2>&1",
+	} {
+		if got := check(allow, oh.ModeDefault, w.bash(s)); got.Decision != oh.Allow {
+			t.Errorf("%q: %+v", s, got)
+		}
+		if got := check(deny, oh.ModeDefault, w.bash(s)); got.Decision != oh.Allow {
+			t.Errorf("with touch denied, %q: %+v", s, got)
+		}
+	}
+	for s, want := range map[string]string{"echo x > M": "dda++", "git status > M": "dda++", "git status > ../M": "ddaa+", "make > M": "dda++"} {
+		if got := five(allow, w.bash(s)); got != want {
+			t.Errorf("%q: %s, want %s", s, got, want)
+		}
+	}
+}
+
+// The place that a path leads to counts, not its text.
+func TestCommandPaths(t *testing.T) {
+	w := newWorld(t)
+	w.link(w.path("outside/sub"), "ws/link")
+	p := w.policy()
+	for s, want := range map[string]string{
+		"cat src/a.go": "+++++", "cat link/x": "ada++", "cd link && cat x": "ada++", "cd link && cat ../f": "ada++", "cat src/../src/a.go": "+++++",
+		"cd src && cat ../src/a.go": "+++++", "cat link/../f": "ada++", "echo x > link/y": "ddaa+", "echo x > src/y": "dda++", "cd link && echo x > ../y": "ddaa+",
+		"cat src/*.go": "+++++", "ls": "+++++", "ls ..": "ada++", "cat .env": "adaaa", "cat ~/.ssh/id_ed25519": "ddddd", "head -1 ../home/u/.ssh/id_ed25519": "ddddd",
+		"cd ~/.ssh && head -1 id_ed25519": "ddddd", "git diff > .git/hooks/x": "ddaaa",
+	} {
+		if got := five(p, w.bash(s)); got != want {
+			t.Errorf("%q: %s, want %s", s, got, want)
+		}
+	}
+}
+
 func TestSecretsInCommands(t *testing.T) {
 	w := newWorld(t)
 	p := w.policy(rules(oh.Allow, "Bash")...)
@@ -102,7 +155,7 @@ func TestSecretsInCommands(t *testing.T) {
 		{"bash -c 'cat ~/.ssh/x'", oh.Deny}, {"X=$(cat ~/.ssh/x)", oh.Deny}, {"cat `ls ~/.ssh/*`", oh.Deny}, {"cat $X/.ssh/id", oh.Deny},
 		{"cat '" + w.home + "/.ssh/x'", oh.Deny}, {"cat ~/.ss\\h/x", oh.Deny}, {"cat /proc/self/environ", oh.Deny}, {"ls ~/.ssh", oh.Deny},
 		{"tar c ~/.gnupg", oh.Deny}, {"cp ~/.openharness/credentials.json /tmp", oh.Deny},
-		{"cat ~/.ss*/x", oh.Ask}, {"cat ~/.{ssh,aws}/x", oh.Ask}, {"cp -r ~/.[a-z]* /tmp", oh.Ask}, {"cat ~/.s?h/x", oh.Ask},
+		{"cat ~/.ss*/x", oh.Ask}, {"cat ~/.{ssh,aws}/x", oh.Deny}, {"cp -r ~/.[a-z]* /tmp", oh.Ask}, {"cat ~/.s?h/x", oh.Ask},
 		{`python3 -c "print(open('` + w.home + `/.ssh/id').read())"`, oh.Ask}, {"python3 <<EOF\nopen('" + w.home + "/.netrc')\nEOF", oh.Ask},
 		{"cat .env", oh.Ask}, {"source .env", oh.Ask}, {". ./.env", oh.Ask}, {"git show HEAD:.env", oh.Ask}, {"docker run --env-file=.env x", oh.Ask},
 		{"echo x > .git/hooks/post-commit", oh.Ask}, {"cp x .git/config", oh.Ask}, {"echo x >> ~/.bashrc", oh.Ask}, {"tee .claude/settings.json", oh.Ask},
@@ -136,7 +189,7 @@ func TestHostileCommands(t *testing.T) {
 		"here documents": strings.Repeat("a|", 2000) + "cat " + strings.Repeat("<<E ", 2000) + "\n" + strings.Repeat("xxxx\nE\n", 2000),
 		"backticks":      strings.Repeat("`a ", 50000),
 		"words":          manyWords(50000),
-		"groups":         strings.Repeat("(a)|", 20000),
+		"groups":         strings.Repeat("(a)|", 20000) + "(a)",
 	} {
 		if got := check(p, oh.ModeFullAuto, w.bash(s)); got.Decision != oh.Ask || !got.Guarded {
 			t.Errorf("%s: %s, %s", name, got.Decision, got.Reason)
@@ -223,26 +276,6 @@ func FuzzDeny(f *testing.F) {
 			t.Fatalf("the allow rule %q is an error: %v", text, err)
 		} else if v := check(p, oh.ModeDefault, w.read("read_file", "~/.ssh/id_ed25519")); v.Decision != oh.Deny {
 			t.Fatalf("the allow rule %q opens a key: %+v", text, v)
-		}
-	})
-}
-
-// The scan of a command neither panics nor runs away, and what it finds in a
-// command it still finds when something is put in front.
-func FuzzCommand(f *testing.F) {
-	for _, s := range []string{"rm -rf /", "a $(b `c`) <<E\nx\nE\n", "'", `"$(`, "${a", "<<", ">", "a\\", "bash -c 'bash -c \"x\"'", "find . -exec", "sudo -u", "cd -; rm *", "$'", "<("} {
-		f.Add(s)
-	}
-	a := Words{Home: "/home/u", Roots: []string{"/ws"}}
-	f.Fuzz(func(t *testing.T, command string) {
-		got := a.Analyse(command, "/ws")
-		for _, path := range append(got.Paths, got.Hints...) {
-			if !filepath.IsAbs(path) {
-				t.Fatalf("%q: the path %q is not absolute", command, path)
-			}
-		}
-		if a.Analyse("rm -rf /\n"+command, "/ws").Guard == "" {
-			t.Fatalf("what comes after hides a wide deletion: %q", command)
 		}
 	})
 }

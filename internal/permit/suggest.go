@@ -2,33 +2,47 @@ package permit
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/claude"
 )
 
-// suggest returns the rule that would answer all that a call still needs, or ""
-// when no single rule would without allowing far more.
+// suggest returns the rules that would answer all that a call still needs, one a
+// line, or "" when none would without allowing far more.
 func (p *Policy) suggest(c *call, needs []need) string {
-	rule := ""
+	var rules []string
 	for _, n := range needs {
 		s := p.suggestOne(c, n)
-		if s == "" || rule != "" && s != rule {
-			return ""
+		if s == "" {
+			return p.suggestLine(c, needs)
 		}
-		rule = s
+		if !slices.Contains(rules, s) {
+			rules = append(rules, s)
+		}
 	}
-	return rule
+	switch {
+	case c.command == nil && len(rules) > 1:
+		return ""
+	case len(rules) > maxRules:
+		return p.suggestLine(c, needs)
+	}
+	return strings.Join(rules, "\n")
 }
+
+// maxRules is how many rules are offered for one command line.
+const maxRules = 5
 
 func (p *Policy) suggestOne(c *call, n need) string {
 	name := claude.ToolName(c.Tool)
 	switch {
 	case n.use != nil:
 		return p.suggestPath(*n.use, true)
+	case n.part != nil && c.Tool == "bash":
+		return n.part.Rule()
 	case c.Access.Command != "":
-		return suggestLine(c)
+		return ""
 	case n.url && c.Tool == "web_fetch":
 		if n.host == "" || strings.ContainsAny(n.host, "*()") {
 			return ""
@@ -45,16 +59,24 @@ func (p *Policy) suggestOne(c *call, n need) string {
 // maxLine is the longest command, in bytes, that a rule is offered for.
 const maxLine = 200
 
-// suggestLine names this very command line: a rule on a whole shell would be
-// too wide to be offered.
-func suggestLine(c *call) string {
+// suggestLine names this very command line, where its parts cannot be allowed
+// one by one.
+func (p *Policy) suggestLine(c *call, needs []need) string {
+	if c.command == nil {
+		return ""
+	}
 	line := strings.TrimSpace(c.Access.Command)
-	if c.Tool != "bash" || len(line) > maxLine {
+	if c.Tool != "bash" || len(line) > maxLine || strings.ContainsAny(line, "\n*") || c.command.Obscure != "" {
 		return ""
 	}
 	r, _, err := compile(Rule{Text: claude.JoinRule(claude.ToolName(c.Tool), line), Effect: oh.Allow, Scope: Session})
-	if err != nil || r == nil || r.form != formLine || r.spec != line {
+	if err != nil || r == nil || r.form != formShell || r.spec != line {
 		return ""
+	}
+	for _, n := range needs {
+		if !p.covers(r, c, n) {
+			return ""
+		}
 	}
 	return r.Text
 }
