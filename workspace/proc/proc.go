@@ -29,6 +29,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"sync"
@@ -45,6 +46,12 @@ type Config struct {
 	Env   []string      // more variables, NAME=value; they win over all others but the marker
 	Shell string        // path of a bash or POSIX shell; "" finds one
 	Grace time.Duration // between SIGTERM and SIGKILL; default 500 ms
+
+	// Start starts a command in place of [exec.Cmd.Start]: the place to confine
+	// it. It may change the command's path, arguments and environment, and
+	// leaves its attributes as they are. It is called from many goroutines. Nil
+	// is cmd.Start.
+	Start func(cmd *exec.Cmd) error
 }
 
 // Marker is the variable by which processes are found that belong to a
@@ -112,6 +119,7 @@ type Job struct {
 	Timeout time.Duration // 0: none
 	Out     io.Writer     // gets standard output and error, merged; nil: nobody
 	Track   bool          // find out in which directory the shell ends
+	Free    bool          // start it as it is, without Config.Start: somebody has agreed
 }
 
 // Process is a process that a command left behind.

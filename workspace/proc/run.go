@@ -61,7 +61,11 @@ func (r *Runner) start(job Job) (*run, error) {
 		defer closeFile(told)
 		cmd.ExtraFiles = shell.extra(told)
 	}
-	if err := x.tree.start(cmd); err != nil {
+	by := r.cfg.Start
+	if job.Free {
+		by = nil
+	}
+	if err := x.tree.start(cmd, by); err != nil {
 		closeFile(out)
 		closeFile(x.end)
 		return nil, startError(job.Dir, shell, err)

@@ -39,9 +39,9 @@ type tree struct {
 func newTree(marker string) *tree { return &tree{marker: marker} }
 
 // start starts the shell as the leader of a process group without a terminal.
-func (t *tree) start(cmd *exec.Cmd) error {
+func (t *tree) start(cmd *exec.Cmd, by func(*exec.Cmd) error) error {
 	cmd.SysProcAttr = apart()
-	if err := cmd.Start(); err != nil {
+	if err := startBy(cmd, by); err != nil {
 		return err
 	}
 	t.leader = cmd.Process.Pid

@@ -74,7 +74,7 @@ func newTree(string) *tree { return &tree{} }
 
 // start starts the shell and puts it into a job at once; what it starts before
 // that is not in the job.
-func (t *tree) start(cmd *exec.Cmd) error {
+func (t *tree) start(cmd *exec.Cmd, by func(*exec.Cmd) error) error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (t *tree) start(cmd *exec.Cmd) error {
 		return err
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
-	if err := cmd.Start(); err != nil {
+	if err := startBy(cmd, by); err != nil {
 		_ = windows.CloseHandle(job)
 		return err
 	}
