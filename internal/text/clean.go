@@ -75,6 +75,11 @@ func (c *Cleaner) Write(p []byte) (int, error) {
 	}
 	c.out = c.out[:0]
 	for len(p) > 0 {
+		if n := c.passes(p); n > 0 {
+			c.out = append(c.out, p[:n]...)
+			p = p[n:]
+			continue
+		}
 		if p[0] < utf8.RuneSelf {
 			c.step(rune(p[0]))
 			p = p[1:]
@@ -90,6 +95,29 @@ func (c *Cleaner) Write(p []byte) (int, error) {
 	}
 	_, err := c.W.Write(c.out)
 	return n, err
+}
+
+// passes is how many bytes at the start of p are whole characters that come out
+// as they are. It exists because commands print by the hundred megabytes.
+func (c *Cleaner) passes(p []byte) int {
+	if c.cr || c.state != plain {
+		return 0
+	}
+	for i := 0; i < len(p); {
+		switch b := p[i]; {
+		case b >= ' ' && b < 0x7f || b == '\n' || b == '\t':
+			i++
+		case b < utf8.RuneSelf:
+			return i
+		default:
+			r, size := utf8.DecodeRune(p[i:])
+			if r < 0xa0 || size == 1 {
+				return i
+			}
+			i += size
+		}
+	}
+	return len(p)
 }
 
 // Close passes on what is still held back. It does not close W.

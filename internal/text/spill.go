@@ -2,6 +2,7 @@ package text
 
 import (
 	"bufio"
+	"bytes"
 	_ "embed"
 	"fmt"
 	"io"
@@ -48,11 +49,7 @@ const maxSaved = 200 << 20
 func (s *Spill) Write(p []byte) (int, error) {
 	s.chars += utf8.RuneCount(p)
 	s.bytes += int64(len(p))
-	for _, b := range p {
-		if b == '\n' {
-			s.lines++
-		}
-	}
+	s.lines += bytes.Count(p, []byte{'\n'})
 	if !s.spilled {
 		s.buf = append(s.buf, p...)
 		if s.chars > s.Inline {

@@ -49,6 +49,45 @@ func TestCleanerCutAnywhere(t *testing.T) {
 	}
 }
 
+// FuzzCleaner compares writes as long as they are, which take runs of clean
+// characters as a whole, with a byte at a time, which cannot.
+func FuzzCleaner(f *testing.F) {
+	for _, s := range []string{"", "ab\tc\n", "a\r\nb\rc\r", "é\x1b[1mü\x1b[0m\u009b1mü\u0085x", "\x1b]0;t\x07世界\xe4\xb8", "a\x7f\xff\u00a0\uFFFD"} {
+		f.Add(s, 3)
+	}
+	f.Fuzz(func(t *testing.T, s string, cut int) {
+		var one, many strings.Builder
+		slow, fast := Cleaner{W: &one}, Cleaner{W: &many}
+		for i := range len(s) {
+			_, _ = io.WriteString(&slow, s[i:i+1])
+		}
+		cut = min(max(0, cut), len(s))
+		_, _ = io.WriteString(&fast, s[:cut])
+		_, _ = io.WriteString(&fast, s[cut:])
+		_, _ = slow.Close(), fast.Close()
+		if one.String() != many.String() {
+			t.Errorf("%q cut at %d: %q, bytewise %q", s, cut, many.String(), one.String())
+		}
+	})
+}
+
+// BenchmarkFlood is what the output of a command costs before it is kept.
+func BenchmarkFlood(b *testing.B) {
+	for name, line := range map[string]string{
+		"ascii": "src/main.go:12: a line as commands print it by the million\n", "wide": "編譯 ./main.go: 完成, 沒有錯誤\n", "colour": "\x1b[32mok\x1b[0m a line as test runners print it\r\n",
+	} {
+		p := bytes.Repeat([]byte(line), 32<<10/len(line))
+		b.Run(name, func(b *testing.B) {
+			s := Spill{Inline: 1000, Preview: 100}
+			c := Cleaner{W: &s}
+			b.SetBytes(int64(len(p)))
+			for b.Loop() {
+				_, _ = c.Write(p)
+			}
+		})
+	}
+}
+
 type memFile struct {
 	bytes.Buffer
 	fail error
