@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,9 @@ type assembler struct {
 	reason        string
 	done          bool
 	out           []oh.Chunk
+	shape         delta.Template // of the last line, which grew a block of shapeKind
+	shapeKind     blockKind
+	buf           []byte
 }
 
 // block is one block in the making.
@@ -125,6 +129,10 @@ func (a *assembler) State() wire.State {
 
 // Feed implements [wire.Assembler].
 func (a *assembler) Feed(_, data []byte) error {
+	if s, ok := a.shape.Match(a.bare(data)); ok {
+		a.say(a.shapeKind, s)
+		return a.size.Check()
+	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return fmt.Errorf("line: %w", err)
@@ -145,7 +153,52 @@ func (a *assembler) Feed(_, data []byte) error {
 	if c.Done {
 		a.done, a.reason = true, string(c.Reason)
 	}
+	a.learn(&c, data)
 	return a.size.Check()
+}
+
+// learn makes a line that was decoded the shape of those that follow.
+func (a *assembler) learn(c *chunk, data []byte) {
+	key := "content"
+	if a.shapeKind = textBlock; c.Message.Content == "" {
+		a.shapeKind, key = thinkingBlock, "thinking"
+	}
+	a.shape.Learn(a.bare(data), key, func(data []byte) (string, bool) {
+		var again chunk
+		err := json.Unmarshal(data, &again)
+		text, ok := again.only(a.shapeKind)
+		return text, ok && err == nil
+	})
+}
+
+// only returns the text of a line that grows a block of a kind and does nothing
+// else, or nothing that doing it twice would change.
+func (c *chunk) only(kind blockKind) (string, bool) {
+	m := &c.Message
+	if len(c.Error) > 0 || len(m.Calls) > 0 || c.Done {
+		return "", false
+	}
+	if kind == thinkingBlock {
+		return string(m.Thinking), m.Content == ""
+	}
+	return string(m.Content), m.Thinking == ""
+}
+
+// bare returns a line without its time, by which alone most lines differ. What
+// is cut out of a valid line is a whole value of digits and the like.
+func (a *assembler) bare(data []byte) []byte {
+	const key = `"created_at":"`
+	i := bytes.Index(data, []byte(key))
+	if i < 0 {
+		return data
+	}
+	i += len(key)
+	n := bytes.IndexByte(data[i:], '"')
+	if n < 0 || len(bytes.Trim(data[i:i+n], "0123456789-:.TZ+")) > 0 {
+		return data
+	}
+	a.buf = append(append(a.buf[:0], data[:i]...), data[i+n:]...)
+	return a.buf
 }
 
 // Whole implements [wire.Assembler]. Only a gateway that streams events answers

@@ -6,6 +6,7 @@
 package eventstream
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ const (
 	prelude   = 12 // two lengths and their sum
 	trailer   = 4  // the sum of the whole frame
 	maxHeader = 128 << 10
+	ahead     = 16 << 10
 	step      = 64 << 10 // bytes that are made room for before they came
 )
 
@@ -78,8 +80,9 @@ type Reader struct {
 	err error
 }
 
-// NewReader returns a reader of the frames in r.
-func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
+// NewReader returns a reader of the frames in r. It reads ahead: most frames are
+// short, and many come at once.
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, ahead)} }
 
 // Next returns the next frame. At the end between two frames the error is
 // [io.EOF], inside one [io.ErrUnexpectedEOF]; bad bytes are [ErrBroken] or
