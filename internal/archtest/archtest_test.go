@@ -3,6 +3,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -16,26 +17,35 @@ import (
 
 const module = "github.com/openharness/oh"
 
-// packages maps each package of this module, by its path below the module, to
-// what its non-test files import.
-func packages(t *testing.T) map[string][]string {
+var root = filepath.Join("..", "..")
+
+// sources calls f for each Go file of this module that is no test.
+func sources(t *testing.T, f func(path string) error) {
 	t.Helper()
-	root := filepath.Join("..", "..")
-	out := map[string][]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() {
-			if path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "devtools") {
-				return filepath.SkipDir
-			}
+		switch {
+		case d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "devtools"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
+		return f(path)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// packages maps each package of this module, by its path below the module, to
+// what its non-test files import.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	sources(t, func(path string) error {
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
@@ -57,9 +67,6 @@ func packages(t *testing.T) map[string][]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if len(out) < 10 {
 		t.Fatalf("only %d packages found", len(out))
 	}
@@ -180,6 +187,26 @@ func TestNotImported(t *testing.T) {
 			}
 		}
 	}
+}
+
+// notCalled are functions of cobra that link the executor of text/template, which
+// finds methods by name: the linker then keeps every exported method there is.
+var notCalled = []string{"SetVersionTemplate", "SetHelpTemplate", "SetUsageTemplate", "AddTemplateFunc", "AddTemplateFuncs"}
+
+func TestNotCalled(t *testing.T) {
+	sources(t, func(path string) error {
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains(notCalled, sel.Sel.Name) {
+				t.Errorf("%s uses %s: 4 MB of binary; set a function instead", path, sel.Sel.Name)
+			}
+			return true
+		})
+		return nil
+	})
 }
 
 // notLinked must not be in the binary at all.
