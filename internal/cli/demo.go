@@ -15,7 +15,6 @@ import (
 	"github.com/openharness/oh/internal/app"
 	"github.com/openharness/oh/internal/demo"
 	"github.com/openharness/oh/internal/plain"
-	"github.com/openharness/oh/ohtest"
 )
 
 // demoCommand is `oh demo`: the real loop on a real project, with a scripted
@@ -51,9 +50,9 @@ func (p *program) demo(ctx context.Context, keep bool) (err error) {
 	if err := demo.Write(project); err != nil {
 		return err
 	}
-	server, err := ohtest.Start(ohtest.Config{Rule: demo.Model})
+	server, err := demo.Start()
 	if err != nil {
-		return fmt.Errorf("start the scripted model: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 
@@ -75,9 +74,9 @@ func (p *program) demo(ctx context.Context, keep bool) (err error) {
 
 // demoEnd checks with the project's own test, outside of the loop, what became
 // of it.
-func (p *program) demoEnd(ctx context.Context, project string, server *ohtest.Server) error {
-	if v := server.Violations(); len(v) > 0 {
-		return fmt.Errorf("the scripted model refused a request: %v", v)
+func (p *program) demoEnd(ctx context.Context, project string, server *demo.Server) error {
+	if err := server.Err(); err != nil {
+		return fmt.Errorf("the scripted model refused a request: %w", err)
 	}
 	test := exec.CommandContext(ctx, "sh", "./test.sh")
 	test.Dir = project
@@ -86,7 +85,7 @@ func (p *program) demoEnd(ctx context.Context, project string, server *ohtest.Se
 	if err != nil {
 		return fmt.Errorf("the project is not mended: %w", err)
 	}
-	fmt.Fprintf(p.out, "\n%d requests went over HTTP to the scripted model, all legal. To use a real one: oh --help\n", len(server.Requests()))
+	fmt.Fprintf(p.out, "\n%d requests went over HTTP to the scripted model, all legal. To use a real one: oh --help\n", server.Requests())
 	return nil
 }
 

@@ -7,6 +7,7 @@ package demo
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
-	"github.com/openharness/oh/ohtest"
 )
 
 //go:embed project
@@ -51,48 +51,27 @@ func Write(dir string) error {
 // step is one reply of the scripted model.
 type step struct {
 	said  string
-	calls []ohtest.ToolCall
+	calls []oh.ToolUse
 }
 
 // steps are what the model does, one reply each; a last one follows that
 // depends on what the test printed.
 func steps() []step {
 	return []step{
-		{"I look at the script and its test first.", []ohtest.ToolCall{
-			{ID: "read_1", Name: "read_file", Input: `{"path": "total.sh"}`},
-			{ID: "read_2", Name: "read_file", Input: `{"path": "test.sh"}`},
+		{"I look at the script and its test first.", []oh.ToolUse{
+			{ID: "read_1", Name: "read_file", Input: json.RawMessage(`{"path": "total.sh"}`)},
+			{ID: "read_2", Name: "read_file", Input: json.RawMessage(`{"path": "test.sh"}`)},
 		}},
-		{"Now the test, to see how it fails.", []ohtest.ToolCall{
-			{ID: "run_1", Name: "bash", Input: `{"command": "sh ./test.sh"}`},
+		{"Now the test, to see how it fails.", []oh.ToolUse{
+			{ID: "run_1", Name: "bash", Input: json.RawMessage(`{"command": "sh ./test.sh"}`)},
 		}},
-		{"`shift` throws the first number away before the loop begins. It has to go.", []ohtest.ToolCall{
-			{ID: "edit_1", Name: "edit_file", Input: `{"path": "total.sh", "old_str": "total=0\nshift\n", "new_str": "total=0\n"}`},
+		{"`shift` throws the first number away before the loop begins. It has to go.", []oh.ToolUse{
+			{ID: "edit_1", Name: "edit_file", Input: json.RawMessage(`{"path": "total.sh", "old_str": "total=0\nshift\n", "new_str": "total=0\n"}`)},
 		}},
-		{"And the test again.", []ohtest.ToolCall{
-			{ID: lastRun, Name: "bash", Input: `{"command": "sh ./test.sh"}`},
+		{"And the test again.", []oh.ToolUse{
+			{ID: lastRun, Name: "bash", Input: json.RawMessage(`{"command": "sh ./test.sh"}`)},
 		}},
 	}
-}
-
-// Model is the rule by which the scripted model answers: the reply after as
-// many replies as the request holds.
-func Model(req *ohtest.Request) (ohtest.Turn, bool) {
-	n := 0
-	for _, m := range req.Messages() {
-		if m.Role == oh.Assistant {
-			n++
-		}
-	}
-	cut := ohtest.Cut{Delta: 6}
-	if script := steps(); n < len(script) {
-		parts := []ohtest.Part{ohtest.Text(script[n].said)}
-		for _, c := range script[n].calls {
-			parts = append(parts, c)
-		}
-		return ohtest.Turn{Parts: parts, Cut: cut}, true
-	}
-	out, isError, _ := req.ToolResult(lastRun)
-	return ohtest.Turn{Parts: []ohtest.Part{ohtest.Text(verdict(out, isError))}, Cut: cut}, true
 }
 
 // verdict sums up by what the last run of the test really printed.
