@@ -1,5 +1,5 @@
 // Package model is a model service on loopback that answers at once: canned
-// bytes of Anthropic's wire, chosen by the model's name and by how many
+// bytes of Anthropic's wire, or a text on any other, chosen by the model's name and by how many
 // requests came before. It notes when each request came and when its answer had
 // been sent, so that the time a client spends between them can be told.
 //
@@ -103,7 +103,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/v1/messages") {
+	voice, other := voiceAt(r.URL.Path)
+	if r.Method == http.MethodGet || r.URL.Path == "/api/show" {
+		http.NotFound(w, r) // a question about the model, as local servers are asked
+		return nil
+	}
+	if r.Method != http.MethodPost || !other && !strings.HasSuffix(r.URL.Path, "/v1/messages") {
 		return fmt.Errorf("%s %s is not served here", r.Method, r.URL.Path)
 	}
 	s.body.Reset()
@@ -113,17 +118,22 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	turn := Turn{Arrived: time.Now(), Size: s.body.Len()}
 	if s.script == nil {
 		s.first = bytes.Clone(s.body.Bytes())
-		sc, err := Find(modelIn(s.first))
+		sc, err := Find(modelIn(r.URL.Path, s.first))
 		if err != nil {
 			return err
 		}
 		s.script = newScript(sc)
 	}
+	kind := "text/event-stream"
 	reply, err := s.script.reply(len(s.turns))
+	if err == nil && other {
+		kind = voice.Kind
+		reply, err = voice.say(s.script.Scenario)
+	}
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", kind)
 	if _, err := w.Write(reply); err != nil {
 		return fmt.Errorf("send the answer: %w", err)
 	}
@@ -135,8 +145,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// modelIn finds the model's name in a body without decoding all of it.
-func modelIn(body []byte) string {
+// modelIn finds the model's name in a path, or else in a body without decoding
+// all of it.
+func modelIn(path string, body []byte) string {
+	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' }) {
+		if strings.HasPrefix(part, "bench-") {
+			return part
+		}
+	}
 	_, rest, ok := bytes.Cut(body, []byte(`"model":"`))
 	if !ok {
 		return ""

@@ -82,6 +82,31 @@ func read(t *testing.T, raw []byte) (calls int, text, stop string) {
 	return calls, all.String(), stop
 }
 
+// Each wire tells the whole text, and names the model in its own place.
+func TestVoices(t *testing.T) {
+	sc, err := Find("bench-one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range Voices() {
+		raw, err := v.say(sc)
+		if n := strings.Count(string(raw), piece); err != nil || n != sc.Deltas {
+			t.Errorf("%s: %d deltas, %v", v.Name, n, err)
+		}
+		if _, err := v.say(Scenario{Model: "x", Turns: 1}); err == nil {
+			t.Errorf("%s: no error for calls", v.Name)
+		}
+		if got, ok := voiceAt(v.Base + "/models/x" + v.path); !ok || got.Name != v.Name {
+			t.Errorf("%s: found %q", v.Name, got.Name)
+		}
+	}
+	for path, want := range map[string]string{"/v1beta/models/bench-a:streamGenerateContent": "bench-a", "/model/bench-b/converse-stream": "bench-b", "/api/chat": "bench-c"} {
+		if got := modelIn(path, []byte(`{"model":"bench-c"}`)); got != want {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
 func TestServer(t *testing.T) {
 	s, err := Start()
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/openharness/oh/bench/model"
 )
 
 // item is a group of rows that come from the same runs.
@@ -21,6 +23,7 @@ func items() []item {
 		{"1 MB of history", history},
 		{"8 parallel reads", reads},
 		{"20,000 deltas", deltas},
+		{"wires", wires},
 		{"search", search},
 		{"binary", binary},
 	}
@@ -138,6 +141,36 @@ func deltas(l *lab) ([]row, error) {
 	var rows []row
 	for i, f := range formats {
 		rows = append(rows, times(fmt.Sprintf("20,000 deltas, %s, processor time", f.name), all[i+1], all[0], cpu, f.most))
+	}
+	return rows, nil
+}
+
+// wires compares a turn and a long reply on the other wires with the same on
+// Anthropic's by the floor.
+func wires(l *lab) ([]row, error) {
+	var rows []row
+	for _, v := range model.Voices() {
+		for _, m := range []struct {
+			model, what string
+			runs        int
+			of          func(sample) float64
+			most        float64
+		}{{"bench-one", "one turn", 9, wall, 4}, {"bench-deltas", "20,000 deltas, text, processor time", 5, cpu, 2}} {
+			args, err := l.floorArgs(m.model)
+			if err != nil {
+				return nil, err
+			}
+			all, err := l.pairs(m.model, m.runs, l.voiceArgs(v, m.model), args)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", v.Name, err)
+			}
+			rows = append(rows, times(v.Name+": "+m.what, all[0], all[1], m.of, m.most))
+			if m.model == "bench-one" {
+				size := median(all[0], func(s sample) float64 { return float64(s.first) })
+				rows = append(rows, row{name: v.Name + ": peak memory", unit: megabytes, oh: median(all[0], memory), floor: median(all[1], memory), most: 25e6},
+					row{name: v.Name + ": first request", unit: kilobytes, oh: size, most: 12e3})
+			}
+		}
 	}
 	return rows, nil
 }

@@ -128,6 +128,7 @@ func (l *lab) env() []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "USERPROFILE=" + home, "TMPDIR=" + filepath.Join(l.temp, "tmp"),
 		"LANG=C.UTF-8", "ANTHROPIC_BASE_URL=" + l.model.URL(), "ANTHROPIC_API_KEY=sk-ant-bench-0000000000",
+		"OPENAI_API_KEY=sk-bench-0000000000", "GEMINI_API_KEY=bench-0000000000", "AWS_BEARER_TOKEN_BEDROCK=bench-0000000000", "AWS_REGION=us-east-1",
 	}
 	if root := os.Getenv("SYSTEMROOT"); root != "" {
 		env = append(env, "SYSTEMROOT="+root)
@@ -139,6 +140,15 @@ func (l *lab) env() []string {
 func (l *lab) ohArgs(name string, more ...string) []string {
 	return slices.Concat([]string{l.oh, "-p", "--model", name, "--permission-mode", "full_auto", "--max-turns", "2000"},
 		more, []string{"do it"})
+}
+
+// voiceArgs is the command line of a run of oh on another wire.
+func (l *lab) voiceArgs(v model.Voice, name string) []string {
+	profile := map[string]string{"chat": "openai-compatible", "responses": "openai-responses"}[v.Name]
+	if profile == "" {
+		profile = v.Name
+	}
+	return l.ohArgs(name, "--profile", profile, "--base-url", l.model.URL()+v.Base)
 }
 
 // floorArgs is the command line of a run of the floor, which sends what oh
