@@ -3,6 +3,7 @@ package provider
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -36,15 +37,16 @@ func (c ClientConfig) NewClient() *http.Client {
 	if len(c.CAFiles) == 0 && c.Cert == "" && c.Key == "" {
 		return &http.Client{Transport: transport(nil)}
 	}
-	l := &lazyTransport{proxy: environment()}
-	l.get = sync.OnceValues(func() (*http.Transport, error) {
-		conf, err := c.load()
-		if err != nil {
-			return nil, err
-		}
-		return transport(conf), nil
-	})
-	return &http.Client{Transport: l}
+	build := func(load func() (*tls.Config, error)) func() (*http.Transport, error) {
+		return sync.OnceValues(func() (*http.Transport, error) {
+			conf, err := load()
+			if err != nil {
+				return nil, err
+			}
+			return transport(conf), nil
+		})
+	}
+	return &http.Client{Transport: &lazyTransport{plain: build(c.check), secure: build(c.load), proxy: environment()}}
 }
 
 func transport(conf *tls.Config) *http.Transport {
@@ -68,15 +70,21 @@ func transport(conf *tls.Config) *http.Transport {
 }
 
 // lazyTransport reads the files of its configuration when the first request
-// comes.
+// comes. The system's authorities take ten milliseconds to read, so they are
+// read only when a request needs them.
 type lazyTransport struct {
-	get   func() (*http.Transport, error)
-	proxy func(*http.Request) (*url.URL, error)
+	plain  func() (*http.Transport, error) // for requests without TLS
+	secure func() (*http.Transport, error)
+	proxy  func(*http.Request) (*url.URL, error)
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (l *lazyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	t, err := l.get()
+	get := l.secure
+	if req.URL.Scheme == "http" && !l.overTLS(req) {
+		get = l.plain
+	}
+	t, err := get()
 	if err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close()
@@ -84,6 +92,12 @@ func (l *lazyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return t.RoundTrip(req)
+}
+
+// overTLS reports whether a request goes to a proxy that is spoken to over TLS.
+func (l *lazyTransport) overTLS(req *http.Request) bool {
+	proxy, err := l.proxy(req)
+	return err == nil && proxy != nil && proxy.Scheme == "https"
 }
 
 // ProxyOf returns the proxy that a request goes to; nil for none.
@@ -99,6 +113,41 @@ type TLSError struct {
 // Error implements error.
 func (e *TLSError) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Problem) }
 
+// check finds what load would find wrong, for requests that need no TLS: it
+// reads neither the system's authorities nor more of a file than its first.
+func (c ClientConfig) check() (*tls.Config, error) {
+	for _, file := range c.CAFiles {
+		data, err := readPEM(file)
+		if err != nil {
+			return nil, err
+		}
+		if !holdsCertificate(data) {
+			return nil, noCertificate(file)
+		}
+	}
+	c.CAFiles = nil
+	return c.load()
+}
+
+func holdsCertificate(data []byte) bool {
+	for {
+		var block *pem.Block
+		if block, data = pem.Decode(data); block == nil {
+			return false
+		}
+		if block.Type != "CERTIFICATE" || len(block.Headers) > 0 {
+			continue
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err == nil {
+			return true
+		}
+	}
+}
+
+func noCertificate(file string) error {
+	return &TLSError{file, "it holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)"}
+}
+
 func (c ClientConfig) load() (*tls.Config, error) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(c.CAFiles) > 0 {
@@ -107,12 +156,12 @@ func (c ClientConfig) load() (*tls.Config, error) {
 			pool = x509.NewCertPool()
 		}
 		for _, file := range c.CAFiles {
-			pem, err := readPEM(file)
+			data, err := readPEM(file)
 			if err != nil {
 				return nil, err
 			}
-			if !pool.AppendCertsFromPEM(pem) {
-				return nil, &TLSError{file, "it holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)"}
+			if !pool.AppendCertsFromPEM(data) {
+				return nil, noCertificate(file)
 			}
 		}
 		conf.RootCAs = pool
