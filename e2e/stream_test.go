@@ -25,7 +25,7 @@ func TestArgumentPieces(t *testing.T) {
 		want := strings.Repeat(hard, 8)
 		var turns []ohtest.Turn
 		rnd := rand.New(rand.NewPCG(1, 2))
-		const n = 20
+		const n = 8
 		for i := range n {
 			cut := ohtest.Cut{Delta: 3, Bytes: 3, Seed: rnd.Uint64() | 1}
 			if i == 0 {

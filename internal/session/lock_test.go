@@ -127,7 +127,7 @@ func forkOnce(dir, ref string) int {
 // a session, and a later one clears away what it left when that is old.
 func TestForkKilled(t *testing.T) {
 	s := store(t)
-	words := oh.Text{Text: strings.Repeat("w", 1<<20)}
+	words := oh.Text{Text: strings.Repeat("w", 256<<10)}
 	list := []oh.Entry{user("u1", "mine")}
 	for n := range 12 {
 		list = append(list, reply(fmt.Sprint("a", n), words))
@@ -151,7 +151,7 @@ func TestForkKilled(t *testing.T) {
 		}
 		for _, e := range names {
 			info, err := e.Info()
-			begun = begun || err == nil && e.Name() != "one.jsonl" && info.Size() > 1<<20
+			begun = begun || err == nil && e.Name() != "one.jsonl" && info.Size() > 256<<10
 		}
 		select {
 		case err := <-gone:
