@@ -31,8 +31,11 @@ func (r Request) choose(ctx context.Context) (Access, chosen, error) {
 		o := l.Origin("active_profile")
 		p, user, ok := profile(l, name)
 		if !ok {
-			return Access{}, chosen{}, &config.Error{File: place(o), Line: o.Line, Key: "active_profile",
-				Problem: fmt.Sprintf("%q is no profile; there are %s", name, strings.Join(names(l), ", "))}
+			problem := fmt.Sprintf("%q is no profile; there are %s", name, strings.Join(names(l), ", "))
+			if near := near(l, name); near != "" {
+				problem = (&Unknown{name, near}).Error()
+			}
+			return Access{}, chosen{}, &config.Error{File: place(o), Line: o.Line, Key: "active_profile", Problem: problem}
 		}
 		return Access{Profile: p, Why: "chosen by " + o.String()}, chosen{rank(o.Scope), user}, nil
 	}

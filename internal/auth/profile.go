@@ -2,6 +2,7 @@ package auth
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/openharness/oh/internal/catalog"
 	"github.com/openharness/oh/internal/config"
@@ -25,12 +26,32 @@ func (e *Unknown) Error() string {
 // Usage reports that the command line is to blame.
 func (e *Unknown) Usage() bool { return true }
 
-func unknown(l *config.Loaded, name string) error {
-	known := Names(l)
+func unknown(l *config.Loaded, name string) error { return &Unknown{name, near(l, name)} }
+
+// near returns the profile that a wrong name may mean: that of the vendor, the
+// one that is spelled nearly so, or the first whose name or label has the word.
+func near(l *config.Loaded, name string) string {
+	var usable []catalog.Profile
 	for _, p := range catalog.Profiles() {
-		known = append(known, p.Provider)
+		if p.Missing == "" {
+			usable = append(usable, p)
+		}
 	}
-	return &Unknown{name, text.Nearest(name, known)}
+	word := strings.ToLower(strings.TrimSpace(name))
+	for _, p := range usable {
+		if p.Provider == word {
+			return p.Name
+		}
+	}
+	if best := text.Nearest(word, Names(l)); best != "" {
+		return best
+	}
+	for _, p := range usable {
+		if len(word) >= 3 && (strings.Contains(p.Name, word) || strings.Contains(strings.ToLower(p.Label), word)) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // Unavailable says that a profile exists and cannot be used.

@@ -307,6 +307,17 @@ func TestServerModelsGuardsTheKey(t *testing.T) {
 	}
 }
 
+func TestServerModelsSayWhatToDo(t *testing.T) {
+	srv := httptest.NewServer(nil)
+	srv.Close() // nobody listens there now
+	for _, local := range []bool{true, false} {
+		_, err := ServerModels(t.Context(), nil, Profile{Name: "vllm", Wire: OpenAI, BaseURL: srv.URL, Local: local}, "")
+		if err == nil || strings.Contains(err.Error(), "; start the server, or say where it is: oh provider edit vllm --base-url ADDRESS") != local {
+			t.Errorf("local %v: %v", local, err)
+		}
+	}
+}
+
 func TestServerModels(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.String() + " " + r.Header.Get("Authorization") + r.Header.Get("X-Api-Key") + r.Header.Get("X-Goog-Api-Key") {

@@ -87,10 +87,14 @@ const maxModelList = 4 << 20
 // address. Redirects are not followed.
 func ServerModels(ctx context.Context, client *http.Client, p Profile, key string) ([]string, error) {
 	models, err := serverModels(ctx, client, p, key)
-	if err != nil {
-		return nil, fmt.Errorf("ask %s for its models: %w", p.Name, err)
+	if err == nil {
+		return models, nil
 	}
-	return models, nil
+	err = fmt.Errorf("ask %s for its models: %w", p.Name, err)
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" && p.Local {
+		err = fmt.Errorf("%w; start the server, or say where it is: oh provider edit %s --base-url ADDRESS", err, p.Name)
+	}
+	return nil, err
 }
 
 // orPlain returns the client, with redirects refused: a key or a question must

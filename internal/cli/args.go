@@ -20,7 +20,7 @@ var valueFlags = []string{
 	"--permission-mode", "--allowed-tools", "--allowedTools", "--disallowed-tools", "--disallowedTools", "--tools",
 	"-s", "--system-prompt", "--append-system-prompt", "--settings", "--setting-sources", "--base-url", "-k", "--api-key",
 	"--api-format", "--permission-prompt-tool", "--cwd", "--add-dir", "--image", "--session-id", "--max-budget-usd",
-	"--fallback-model", "--json-schema",
+	"--fallback-model", "--json-schema", "--record", "--replay",
 }
 
 // sdkSwitches are switches of SDKs that mean nothing here. They are taken out,

@@ -213,7 +213,10 @@ func keyState(s auth.Status) string {
 	case auth.Keyless:
 		return "needs none"
 	case auth.NoKeyYet:
-		return strings.TrimSuffix("missing: "+s.Source, ": ")
+		if s.Source != "" {
+			return "not set up: " + s.Source
+		}
+		return "missing"
 	case auth.Unsupported:
 		return "not available"
 	}

@@ -78,6 +78,7 @@ it reads, edits, searches and runs commands, under permissions you control.
   oh                      a conversation in this terminal
   oh -p "fix the test"    one prompt, the answer on stdout
   oh -c                   go on with the last conversation of this folder
+  oh setup                choose a model service, store its key, try it
   oh demo                 see it work: no key, no network`,
 		Args:              cobra.ArbitraryArgs,
 		SilenceErrors:     true,

@@ -151,7 +151,11 @@ func writeStats(out io.Writer, r stats.Report) error {
 	for _, t := range r.Tools {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", text.Clean(t.Name), text.Number(t.Calls), text.Number(t.Failed))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil || r.Total.Known {
+		return err
+	}
+	_, err := fmt.Fprintln(out, "\n+ The price of a model is not known: it has cost more than is shown. Say it under models in your settings.")
+	return err
 }
 
 func plural(n int, one, many string) string {
