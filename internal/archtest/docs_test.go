@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,15 +125,9 @@ func TestDocsNameSettings(t *testing.T) {
 	names(t, "docs/settings.md", "setting", found(t, row, `\{key: "([\w.]+)"`))
 	names(t, "docs/settings.md", "variable", found(t, row, `\{"(OPENHARNESS_\w+)"`))
 	names(t, "docs/settings.md", "folder variable", found(t, "internal/config/path.go", `place\("(\w+)"`))
-	names(t, "docs/settings.md", "fact about a model", catalog.FieldNames())
-	names(t, "docs/settings.md", "field of a profile", found(t, "internal/config/member.go", `\{key: "([\w.]+)"`))
-	for _, p := range catalog.Profiles() {
-		names(t, "docs/settings.md", "profile", []string{p.Name})
-		names(t, "docs/settings.md", "variable", append(append(p.Keys, p.Tokens...), p.Bases...))
-		if text := read(t, "docs/settings.md"); p.Missing == "" && !strings.Contains(text, "| "+p.Model) {
-			t.Errorf("docs/settings.md does not have the model %s of %s", p.Model, p.Name)
-		}
-	}
+	names(t, "docs/services.md", "fact about a model", catalog.FieldNames())
+	names(t, "docs/services.md", "field of a profile", found(t, "internal/config/member.go", `\{key: "([\w.]+)"`))
+	names(t, "docs/services.md", "wire", catalog.Wires())
 }
 
 func TestDocsNameFlags(t *testing.T) {
@@ -148,7 +143,8 @@ func TestDocsNameModesAndFormats(t *testing.T) {
 	names(t, "docs/sessions.md", "export format", session.Formats())
 }
 
-// TestDocsLinks follows the links between the documents.
+// TestDocsLinks follows the links between the documents, to the heading that
+// they name.
 func TestDocsLinks(t *testing.T) {
 	root := filepath.Join("..", "..")
 	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
@@ -160,10 +156,34 @@ func TestDocsLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(raw), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), filepath.FromSlash(m[1]))); err != nil {
-				t.Errorf("%s links to %s, which is not there", filepath.Base(doc), m[1])
+		for _, m := range regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`).FindAllStringSubmatch(string(raw), -1) {
+			path, text := doc, raw
+			if m[1] != "" {
+				path = filepath.Join(filepath.Dir(doc), filepath.FromSlash(m[1]))
+				if info, err := os.Stat(path); err != nil {
+					t.Errorf("%s links to %s, which is not there", filepath.Base(doc), m[1])
+					continue
+				} else if info.IsDir() {
+					continue
+				}
+				if text, err = os.ReadFile(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if m[2] != "" && !slices.Contains(anchors(string(text)), m[2]) {
+				t.Errorf("%s links to the heading #%s of %s, which is not there", filepath.Base(doc), m[2], filepath.Base(path))
 			}
 		}
 	}
+}
+
+// anchors are the names by which the headings of a document can be linked to.
+func anchors(doc string) (names []string) {
+	odd := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	for line := range strings.Lines(doc) {
+		if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && line[0] == '#' {
+			names = append(names, strings.ReplaceAll(odd.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), ""), " ", "-"))
+		}
+	}
+	return names
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -78,9 +79,18 @@ func (p *program) useProfile(ctx context.Context, name string) error {
 	if s := (auth.Request{Settings: l}).StatusOf(ctx, profile.Name); s.Source != "" && s.State != auth.Ready {
 		fmt.Fprintf(p.errOut, "oh: %s\n", text.Clean(s.Source))
 	} else if s.State == auth.NoKeyYet {
-		fmt.Fprintf(p.errOut, "oh: it has no key yet; store one with: oh auth login %s\n", profile.Name)
+		fmt.Fprintln(p.errOut, noKeyYet(profile))
 	}
 	return nil
+}
+
+// noKeyYet says where a profile that lacks a key can get one.
+func noKeyYet(profile catalog.Profile) string {
+	set := ""
+	if names := slices.Concat(profile.Keys, profile.Tokens); len(names) > 0 {
+		set = "set " + strings.Join(names, " or ") + ", or "
+	}
+	return fmt.Sprintf("oh: it has no key yet; %sstore one with: oh auth login %s", set, profile.Name)
 }
 
 // activate makes a profile the one in use, together with other changes.

@@ -291,7 +291,7 @@ func (p *program) saveProvider(ctx context.Context, l *config.Loaded, name strin
 	case s.State == auth.Faulty || s.State == auth.NoKeyYet && s.Source != "":
 		fmt.Fprintf(p.errOut, "oh: it cannot be used yet: %s\n", text.Clean(s.Source))
 	case s.State == auth.NoKeyYet && s.Profile.Missing == "":
-		fmt.Fprintf(p.errOut, "oh: it has no key yet; store one with: oh auth login %s\n", name)
+		fmt.Fprintln(p.errOut, noKeyYet(s.Profile))
 	}
 	if f.use {
 		p.sayWhatWins("active_profile", name)
