@@ -100,6 +100,7 @@ type Runtime struct {
 	service  *service
 	used     map[string]*service // of this session, by profile
 	client   *http.Client        // of all model services; made when it is needed
+	accounts *http.Client        // of what gives out credentials; made with client
 	limits   oh.RateLimit        // as the service told last
 	ws       *workspace.Workspace
 	runner   *proc.Runner

@@ -41,7 +41,7 @@ const tryLimit = time.Minute
 
 // Try sends one tiny request to a model and returns nil when it was answered.
 func Try(ctx context.Context, l *config.Loaded, a auth.Access, model string) error {
-	codec, err := (&Runtime{client: Client(l), catalog: l.Catalog(), loaded: l, paths: l.Paths}).newCodec(a, l.Settings)
+	codec, err := (&Runtime{catalog: l.Catalog(), loaded: l, paths: l.Paths}).newCodec(a, l.Settings)
 	if err != nil {
 		return err
 	}

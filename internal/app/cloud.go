@@ -45,9 +45,9 @@ func (r *Runtime) account(chain string) signer {
 		return text, ok
 	}
 	if chain == catalog.Google {
-		s := google.New(google.Config{LookupEnv: env, Home: r.paths.Home, Client: r.httpClient()})
+		s := google.New(google.Config{LookupEnv: env, Home: r.paths.Home, Client: r.accountClient()})
 		return signer{s.URL, s.Sign, s.Forget}
 	}
-	s := aws.New(aws.Config{LookupEnv: env, Home: r.paths.Home, Client: r.httpClient()})
+	s := aws.New(aws.Config{LookupEnv: env, Home: r.paths.Home, Client: r.accountClient()})
 	return signer{s.URL, s.Sign, s.Forget}
 }

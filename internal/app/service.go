@@ -170,15 +170,25 @@ func (r *Runtime) newCodec(a auth.Access, s config.Settings) (oh.Provider, error
 }
 
 // httpClient returns the client by which all model services of the session are
-// reached. Its transport is the one place that their traffic passes.
+// reached. Its transport is the one place that their traffic passes, and no
+// place for what is said about credentials: see accountClient.
 func (r *Runtime) httpClient() *http.Client {
 	if r.client == nil {
 		r.client = Client(r.loaded)
+		own := *r.client
+		r.accounts = &own
 		if r.tape.player != nil {
 			r.client.Transport = r.tape.player
 		}
 	}
 	return r.client
+}
+
+// accountClient returns the client by which the services are reached that give
+// out credentials. No cassette sees what it carries.
+func (r *Runtime) accountClient() *http.Client {
+	r.httpClient()
+	return r.accounts
 }
 
 // memoTraits asks the catalogue once per model: codecs ask at each request.
