@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/auth"
 	"github.com/openharness/oh/internal/catalog"
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/slash"
@@ -52,9 +53,9 @@ func (r *Runtime) describeService() string {
 		{"key", r.service.keySource},
 	}
 	var names []string
-	for _, p := range catalog.Profiles() {
-		if p.Missing == "" {
-			names = append(names, p.Name)
+	for _, name := range auth.Names(r.loaded) {
+		if p, err := auth.Profile(r.loaded, name); err == nil && p.Missing == "" {
+			names = append(names, name)
 		}
 	}
 	return table(append(rows, [2]string{"there are", strings.Join(names, ", ")}))
