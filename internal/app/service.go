@@ -227,9 +227,9 @@ func (s *service) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chun
 	}
 }
 
-// meet asks a server on this machine what a model is like, once.
+// meet asks a server what a model is like, once, where it is one to ask.
 func (s *service) meet(ctx context.Context, model string) {
-	if !s.profile.Local {
+	if !s.profile.Asked() {
 		return
 	}
 	if _, met := s.met.LoadOrStore(model, true); met {

@@ -186,6 +186,23 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// TestOllamaElsewhere: a profile of the user's own on Ollama's wire does not ask
+// its server for a window that the server has no memory for.
+func TestOllamaElsewhere(t *testing.T) {
+	c := Load(Config{})
+	p := Profile{Name: "box", Provider: "box", Wire: Ollama, BaseURL: "http://10.0.0.5:11434"}
+	if got := c.Traits(p, "qwen3:8b").Window; got != LocalWindow {
+		t.Errorf("asked for a window of %d", got)
+	}
+	if i := c.Of(p, "qwen3:8b"); i.Price.Known {
+		t.Errorf("the price is known: %+v", i.Price)
+	}
+	p.Wire = OpenAI
+	if i := c.Of(p, "nobody-knows"); i.Window != RemoteWindow {
+		t.Errorf("another wire: %d", i.Window)
+	}
+}
+
 func TestVision(t *testing.T) {
 	for name, want := range map[string]bool{
 		"claude-3-haiku-20240307": true, "gpt-4.1": true, "gpt-5.2": true, "o3": true, "gemini-3-pro-preview": true,

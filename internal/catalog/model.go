@@ -148,13 +148,13 @@ func (c *Catalog) model(p Profile, name string) Info {
 	plain, full, isLong := normal(name)
 	i := Info{Window: RemoteWindow, TokenField: "max_tokens"}
 	c.tables(&i, p, plain, full)
-	if p.Local {
+	if p.Asked() {
 		// The window is what the server was started with, and a reply that is
 		// longer than fits is refused: no limit is named.
 		i.Window, i.Sure, i.Long, i.MaxOutput, i.Price = LocalWindow, false, 0, 0, Price{}
 	}
 	c.refreshed(&i, p, name, plain)
-	if isLong && !p.Local {
+	if isLong && !p.Asked() {
 		i.Window = max(i.Window, i.Long)
 		if i.Long == 0 {
 			i.Window = max(i.Window, 1_000_000)

@@ -182,6 +182,12 @@ func (p *Profile) names(key string) *[]string {
 	return nil
 }
 
+// Asked reports whether the service itself says what a model is like (see
+// [AskServer]) and no table does: servers of this machine, and Ollama's own wire
+// wherever it is spoken, which has to name a window that the server has memory
+// for.
+func (p *Profile) Asked() bool { return p.Local || p.Wire == Ollama }
+
 // Profiles returns the built-in profiles in the order in which they are tried.
 func Profiles() []Profile { return slices.Clone(builtIn()) }
 
