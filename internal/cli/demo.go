@@ -85,7 +85,7 @@ func (p *program) demoEnd(ctx context.Context, project string, server *demo.Serv
 	if err != nil {
 		return fmt.Errorf("the project is not mended: %w", err)
 	}
-	fmt.Fprintf(p.out, "\n%d requests went over HTTP to the scripted model, all legal. To use a real one: oh --help\n", server.Requests())
+	fmt.Fprintf(p.out, "\n%d requests went over HTTP to the scripted model, all legal. To use a real one: oh setup\n", server.Requests())
 	return nil
 }
 
