@@ -88,7 +88,7 @@ func notice(file string, line int, key, problem string) string {
 	if line > 0 {
 		fmt.Fprintf(&b, ":%d", line)
 	}
-	if key != "" {
+	if key != "" && (!strings.HasPrefix(file, "--") || file == "--settings") { // a flag says it already
 		fmt.Fprintf(&b, ": %q", key)
 	}
 	b.WriteString(": ")

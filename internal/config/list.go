@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -77,7 +76,7 @@ func nest(members map[string]any, key, name string, value json.RawMessage) {
 
 func (l *Loaded) entry(key string, value any) Entry {
 	if text, ok := value.(*string); ok {
-		shown := HideUser(*text)
+		shown := hideText(key, *text)
 		value = &shown
 	}
 	data, err := oh.Marshal(value)
@@ -151,7 +150,7 @@ func (l *Loaded) members(r row) []Entry {
 	case *map[string]string:
 		for _, name := range slices.Sorted(maps.Keys(*p)) {
 			text := (*p)[name]
-			if SecretName(name) && text != "" {
+			if l.secretVariable(name) && text != "" {
 				text = hidden
 			}
 			add(name, &text)
@@ -179,19 +178,6 @@ func shownJSON(raw []byte) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return n.shown()
-}
-
-// HideUser hides a name and password inside an address.
-func HideUser(s string) string {
-	if !strings.Contains(s, "://") || !strings.Contains(s, "@") {
-		return s
-	}
-	u, err := url.Parse(s)
-	if err != nil || u.User == nil {
-		return s
-	}
-	u.User = nil
-	return strings.Replace(u.String(), "://", "://"+hidden+"@", 1)
 }
 
 // keyPath splits a dotted key into the names that lead to it. Names inside

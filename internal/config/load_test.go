@@ -525,7 +525,7 @@ func TestBypassCanBeDisabled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `--dangerously-skip-permissions: "permission.mode": full_auto is disabled by managed:1; acceptEdits counts instead`
+	want := `--dangerously-skip-permissions: full_auto is disabled by managed:1; acceptEdits counts instead`
 	if l.Settings.Permission.Mode != oh.ModeAcceptEdits || len(l.Warnings) != 1 || p.short(l.Warnings[0].String()) != want {
 		t.Errorf("%s %v", l.Settings.Permission.Mode, l.Warnings)
 	}
@@ -536,7 +536,7 @@ func TestFlagsAreChecked(t *testing.T) {
 	o := p.options(false)
 	o.Flags = []Flag{{"--max-turns", "max_turns", 0}, {"--permission-mode", "permission.mode", "yolo"}}
 	_, err := Load(o)
-	want := "--max-turns: \"max_turns\": must be at least 1, not 0\n--permission-mode: \"permission.mode\": \"yolo\" is not one of plan, dontAsk, default, acceptEdits, full_auto"
+	want := "--max-turns: must be at least 1, not 0\n--permission-mode: \"yolo\" is not one of plan, dontAsk, default, acceptEdits, full_auto"
 	if err == nil || err.Error() != want {
 		t.Error(err)
 	}

@@ -324,6 +324,10 @@ func (n *node) appendJSON(dst []byte, hide, all bool) []byte {
 				dst = append(dst, `"`+hidden+`"`...)
 				continue
 			}
+			if shown := hideText(k, kid.text); hide && kid.kind == '"' && shown != kid.text {
+				dst = append(dst, hujson.String(shown)...)
+				continue
+			}
 			dst = kid.appendJSON(dst, hide, hide && (all || k == "env" || k == "headers"))
 		}
 		return append(dst, '}')
@@ -332,6 +336,10 @@ func (n *node) appendJSON(dst []byte, hide, all bool) []byte {
 		for i, k := range n.items {
 			if i > 0 {
 				dst = append(dst, ',')
+			}
+			if shown := hideText("", k.text); hide && k.kind == '"' && shown != k.text {
+				dst = append(dst, hujson.String(shown)...)
+				continue
 			}
 			dst = k.appendJSON(dst, hide, all)
 		}
