@@ -175,6 +175,8 @@ func TestSetupStopped(t *testing.T) {
 		{"refused", 1, func(f *terminal) {
 			f.typed("\r")
 			f.expect("It does not work: ")
+			f.expect("Enter another key? [Y/n] ")
+			f.typed("n\r")
 			f.expect("[y/N] ")
 			f.typed("\r")
 		}},

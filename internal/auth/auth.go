@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/openharness/oh/internal/catalog"
@@ -142,15 +143,26 @@ func (r Request) checkAddress(p catalog.Profile) error {
 
 // CheckURL says what is wrong with the address of a service.
 func CheckURL(base string) error {
-	if u, err := url.Parse(base); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return fmt.Errorf("%q must be an address that begins with http:// or https://", config.HideUser(base))
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+			return fmt.Errorf("%q: a port is a number from 1 to 65535", config.HideUser(base))
+		}
 	}
 	return nil
 }
 
-// CheckKey refuses a key that is plainly one of another vendor than the profile's.
-func CheckKey(p catalog.Profile, key Secret, source string) error {
-	return astray(Access{Profile: p, Key: key, Source: source})
+// CheckKey refuses to store a key that is plainly one of another vendor than
+// the profile's.
+func CheckKey(p catalog.Profile, key Secret) error {
+	if astray(Access{Profile: p, Key: key}) == nil {
+		return nil
+	}
+	owner, _ := catalog.ByKey(key.Reveal())
+	return &config.Error{File: "the key", Problem: fmt.Sprintf("it looks like one of %s and is not stored for %s; for that profile: oh auth login %s", owner.Label, p.Name, owner.Name)}
 }
 
 func place(o config.Origin) string {

@@ -111,7 +111,7 @@ func TestResolve(t *testing.T) {
 		{"by a vendor's address variable", scene{env: "OPENAI_BASE_URL=http://127.0.0.1:9/v1"}, `openai-compatible openai http://127.0.0.1:9/v1 gpt-5.4 "" `},
 		{"a key that shows nothing", scene{key: "what"}, `!--api-key: it does not show which service the key is for; add --profile NAME`},
 		{"no such profile", scene{user: `{"active_profile": "clod"}`}, `!~/.openharness/settings.json:1: "active_profile": "clod" is no profile; there are ` + strings.Join(allNames(), ", ")},
-		{"a subscription is not imitated", scene{flags: profileFlag("claude-subscription"), env: "ANTHROPIC_AUTH_TOKEN=t"}, `!--profile: "active_profile": claude-subscription: a Claude subscription works only in Anthropic's own programs, which oh does not imitate; use the profile claude-api with a key from console.anthropic.com (ANTHROPIC_API_KEY)`},
+		{"a subscription is not imitated", scene{flags: profileFlag("claude-subscription"), env: "ANTHROPIC_AUTH_TOKEN=t"}, `!--profile: claude-subscription: a Claude subscription works only in Anthropic's own programs, which oh does not imitate; use the profile claude-api with a key from console.anthropic.com (ANTHROPIC_API_KEY)`},
 
 		// Keys stay with their vendor.
 		{"never another vendor's variable", scene{env: "ANTHROPIC_API_KEY=a", flags: profileFlag("moonshot")}, "!there is no key for the profile moonshot\nset MOONSHOT_API_KEY, or store a key with: oh auth login moonshot (oh setup asks for all of it)\nor use a model on this machine (Ollama, llama.cpp, LM Studio, vLLM): none is running now"},

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/openharness/oh/internal/catalog"
 	"github.com/openharness/oh/internal/config"
@@ -151,9 +152,16 @@ func runHelper(ctx context.Context, command, dir, source string) (Secret, error)
 	return key, nil
 }
 
-// said shows what a helper wrote to stderr, without what it printed.
+// said shows what a helper wrote to stderr, without what it printed and without
+// what may be a key that went astray.
 func said(errOut, printed string) string {
-	for _, word := range strings.Fields(printed) {
+	words := strings.Fields(printed)
+	for _, word := range strings.Fields(errOut) {
+		if word = strings.Trim(word, `"'(),;:`); mayBeKey(word) {
+			words = append(words, word)
+		}
+	}
+	for _, word := range words {
 		if len(word) >= 6 {
 			errOut = strings.ReplaceAll(errOut, word, "[hidden]")
 		}
@@ -162,6 +170,19 @@ func said(errOut, printed string) string {
 		return ""
 	}
 	return ": " + errOut
+}
+
+// mayBeKey reports whether a word of a message may be a key: long, of letters
+// and digits, and no path, address or time.
+func mayBeKey(word string) bool {
+	if i := strings.LastIndexByte(word, '='); i >= 0 && i < len(word)-1 {
+		word = word[i+1:]
+	}
+	if _, known := catalog.ByKey(word); known {
+		return true
+	}
+	return len(word) >= 12 && !strings.ContainsAny(word, "/:") && strings.ContainsAny(word, "0123456789") &&
+		strings.ContainsFunc(word, unicode.IsLetter)
 }
 
 // capped keeps the beginning of what is written to it.

@@ -225,3 +225,20 @@ func TestHelperRunsLate(t *testing.T) {
 		t.Errorf("%+v", own)
 	}
 }
+
+func TestSaid(t *testing.T) {
+	for _, tt := range []struct{ errOut, printed, want string }{
+		{"oops", "", ": oops"},
+		{"bad secret1", "secret1", ": bad [hidden]"},
+		{"CANARY-7f3a9e1b", "", ": [hidden]"},
+		{"the key is 'eyJhbGciOi1.abc.d', and old", "", ": the key is '[hidden]', and old"},
+		{"token=sk-ant-x", "", ": [hidden]"},
+		{"sk-ant-x", "", ": [hidden]"},
+		{"/bin/sh: 1: /opt/helper-1.22.333/run: not found", "", ": /bin/sh: 1: /opt/helper-1.22.333/run: not found"},
+		{"2026-12-01T10:00:00Z unauthorised: authentication-failed", "", ": 2026-12-01T10:00:00Z unauthorised: authentication-failed"},
+	} {
+		if got := said(tt.errOut, tt.printed); got != tt.want {
+			t.Errorf("%q is told as %q, want %q", tt.errOut, got, tt.want)
+		}
+	}
+}

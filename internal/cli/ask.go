@@ -43,10 +43,15 @@ func wait(ctx context.Context, read func() ([]byte, error)) (string, error) {
 }
 
 // ask asks a question and returns the line that a person types.
-func (p *program) ask(ctx context.Context, question string) (string, error) {
+func (p *program) ask(ctx context.Context, question string) (line string, err error) {
 	if _, err := fmt.Fprint(p.out, question); err != nil {
 		return "", err
 	}
+	defer func() {
+		if err != nil {
+			fmt.Fprintln(p.out) // the cursor stands behind the question
+		}
+	}()
 	return wait(ctx, func() ([]byte, error) {
 		// Byte by byte, so that nothing behind the line is taken.
 		var line []byte
@@ -132,7 +137,7 @@ func (p *program) readKey(ctx context.Context, question string) (string, error) 
 		key, err = p.readHidden(ctx, question)
 	} else {
 		var raw []byte
-		raw, err = io.ReadAll(io.LimitReader(p.in, 64<<10))
+		raw, err = io.ReadAll(io.LimitReader(p.in, maxHidden+1))
 		key = strings.TrimSpace(string(raw))
 	}
 	switch {
@@ -140,6 +145,8 @@ func (p *program) readKey(ctx context.Context, question string) (string, error) 
 		return "", err
 	case err != nil:
 		return "", fmt.Errorf("read the key: %w", err)
+	case len(key) > maxHidden:
+		return "", usageError{errors.New("that is no key: it is longer than any key is; nothing is stored")}
 	case strings.ContainsAny(key, " \t\r\n"):
 		return "", usageError{errors.New("that is no key: it holds white space; nothing is stored")}
 	}
@@ -172,7 +179,8 @@ func (p *program) interrupt() {
 	}
 }
 
-// maxHidden bounds a hidden line, in bytes.
+// maxHidden bounds a key, in bytes. One more is read, so that a longer one is
+// refused and not cut.
 const maxHidden = 64 << 10
 
 // hiddenLine reads a line from a terminal that does nothing by itself. Ctrl-C
@@ -201,7 +209,7 @@ func hiddenLine(in io.Reader, interrupt func()) ([]byte, error) {
 		case 0x15: // Ctrl-U
 			line = line[:0]
 		default:
-			if len(line) < maxHidden {
+			if len(line) <= maxHidden {
 				line = append(line, c)
 			}
 		}

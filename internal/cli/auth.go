@@ -56,8 +56,13 @@ func (p *program) oldLogins(domain *string) []*cobra.Command {
 	}
 }
 
-func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := profileNames()
+func completeProfiles(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	own, how := completeOwn(cmd, args, word)
+	return append(profileNames(), own...), how
+}
+
+// completeOwn completes the names of profiles that the user defined.
+func completeOwn(*cobra.Command, []string, string) (names []string, how cobra.ShellCompDirective) {
 	if l, err := config.Load(config.Options{}); err == nil {
 		for _, name := range auth.Names(l) {
 			if _, builtIn := catalog.Find(name); !builtIn {
@@ -138,7 +143,7 @@ func (p *program) login(ctx context.Context, args []string, domain string) error
 	if key == "" {
 		return usageError{errors.New("no key was given; nothing is stored")}
 	}
-	if err := auth.CheckKey(profile, config.NewSecret(key), "oh auth login"); err != nil {
+	if err := auth.CheckKey(profile, config.NewSecret(key)); err != nil {
 		return err
 	}
 	return p.storeKey(ctx, l, profile, config.NewSecret(key), nil)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,12 +16,14 @@ func group(use, short string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var names []string
 			for _, c := range cmd.Commands() {
-				names = append(names, c.Name())
+				if c.IsAvailableCommand() {
+					names = append(names, c.Name())
+				}
 			}
 			if len(args) == 0 {
-				return usageError{fmt.Errorf("%s takes one of %v", cmd.CommandPath(), names)}
+				return usageError{fmt.Errorf("%s takes one of %s", cmd.CommandPath(), strings.Join(names, ", "))}
 			}
-			msg := fmt.Sprintf("%s has no %q; it takes one of %v", cmd.CommandPath(), args[0], names)
+			msg := fmt.Sprintf("%s has no %q; it takes one of %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
 			if near := text.Nearest(args[0], names); near != "" {
 				msg += fmt.Sprintf(": did you mean %s?", near)
 			}

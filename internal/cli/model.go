@@ -194,12 +194,15 @@ func cost(i catalog.Info) string {
 
 // useModel makes a model the one that a profile uses from now on.
 func (p *program) useModel(ctx context.Context, profile, name string) error {
+	if name = strings.TrimSpace(name); name == "" {
+		return usageError{errors.New("the name of a model is empty")}
+	}
+	if err := notKey(name); err != nil {
+		return err
+	}
 	l, a, err := p.chosen(ctx, profile)
 	if err != nil {
 		return err
-	}
-	if name = strings.TrimSpace(name); name == "" {
-		return usageError{errors.New("the name of a model is empty")}
 	}
 	if a.Allowed != nil && name != "default" && !slices.Contains(a.Allowed, catalog.Alias(a.Profile, name, false)) {
 		return usageError{fmt.Errorf("the profile %s is limited to the models %s", a.Profile.Name, strings.Join(a.Allowed, ", "))}
@@ -226,6 +229,14 @@ func (p *program) useModel(ctx context.Context, profile, name string) error {
 	want := catalog.Alias(now.Profile, name, false)
 	if now.Model(false) != want {
 		fmt.Fprintf(p.errOut, "oh: %s is kept, but %s counts instead, which is set by %s\n", text.Clean(want), text.Clean(got), after.Origin("model"))
+	}
+	return nil
+}
+
+// notKey refuses a key where a model is asked for: it would be kept and shown.
+func notKey(name string) error {
+	if owner, is := catalog.ByKey(name); is {
+		return usageError{fmt.Errorf("that looks like a key of %s, not like a model; store a key with: oh auth login %s", owner.Label, owner.Name)}
 	}
 	return nil
 }

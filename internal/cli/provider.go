@@ -28,7 +28,7 @@ func (p *program) providerCommand() *cobra.Command {
 	list.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
 	use := &cobra.Command{Use: "use NAME", Short: "use a profile from now on", Args: oneArg("the name of a profile"), ValidArgsFunction: completeProfiles,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.useProfile(cmd.Context(), args[0]) }}
-	remove := &cobra.Command{Use: "remove NAME", Short: "remove a profile of your own, and its key", Args: oneArg("the name of a profile"),
+	remove := &cobra.Command{Use: "remove NAME", Short: "remove a profile of your own, and its key", Args: oneArg("the name of a profile"), ValidArgsFunction: completeOwn,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.removeProvider(cmd.Context(), args[0]) }}
 	c.AddCommand(list, use, p.addCommand(), p.editCommand(), remove)
 	return c

@@ -318,5 +318,5 @@ func keyFits(name string, key auth.Secret, changes []config.Change) error {
 	if err != nil {
 		return err
 	}
-	return auth.CheckKey(profile, key, "--api-key")
+	return auth.CheckKey(profile, key)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/app"
 	"github.com/openharness/oh/internal/auth"
 	"github.com/openharness/oh/internal/catalog"
@@ -71,7 +73,8 @@ func (p *program) setup(ctx context.Context, args []string) error {
 func (p *program) pickProfile(ctx context.Context, l *config.Loaded, usual string) (catalog.Profile, error) {
 	servers := catalog.FindLocal(ctx)
 	var names []string
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	var rows bytes.Buffer
+	w := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	for _, s := range statuses(ctx, l) {
 		if s.State == auth.Unsupported {
 			continue
@@ -86,6 +89,9 @@ func (p *program) pickProfile(ctx context.Context, l *config.Loaded, usual strin
 	if err := w.Flush(); err != nil {
 		return catalog.Profile{}, err
 	}
+	if err := p.writeLines(rows.String()); err != nil {
+		return catalog.Profile{}, err
+	}
 	if !slices.Contains(names, usual) {
 		usual = names[0]
 	}
@@ -94,6 +100,22 @@ func (p *program) pickProfile(ctx context.Context, l *config.Loaded, usual strin
 		return catalog.Profile{}, err
 	}
 	return profileOf(l, name)
+}
+
+// writeLines writes a table to choose from: a line stays one line, also on a
+// narrow terminal.
+func (p *program) writeLines(table string) error {
+	w := width(p.out)
+	for line := range strings.Lines(table) {
+		line = strings.TrimRight(line, " \n")
+		if w > 1 {
+			line = text.Cut(line, w-1)
+		}
+		if _, err := fmt.Fprintln(p.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // found says what there is for a profile.
@@ -213,7 +235,7 @@ func (s *setup) newKey(ctx context.Context, mayLack bool) error {
 	for {
 		key, err := s.readKey(ctx, keyQuestion(s.profile))
 		if _, usage := errors.AsType[usageError](err); usage {
-			fmt.Fprintln(s.out, "That is no key: it holds white space.")
+			fmt.Fprintln(s.out, sentence(err))
 			continue
 		}
 		if err != nil {
@@ -227,7 +249,7 @@ func (s *setup) newKey(ctx context.Context, mayLack bool) error {
 			continue
 		}
 		secret := config.NewSecret(key)
-		if err := auth.CheckKey(s.access.Profile, secret, "it"); err != nil {
+		if err := auth.CheckKey(s.access.Profile, secret); err != nil {
 			fmt.Fprintln(s.out, text.Clean(err.Error()))
 			continue
 		}
@@ -264,7 +286,8 @@ func (s *setup) model(ctx context.Context) error {
 		fmt.Fprintf(s.errOut, "oh: %s\n", text.Clean(err.Error()))
 	}
 	var names []string
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+	var rows bytes.Buffer
+	w := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	for i, m := range models {
 		if i == maxShown {
 			fmt.Fprintf(w, "     and %d more: oh model list --profile %s\n", len(models)-maxShown, s.profile.Name)
@@ -276,11 +299,14 @@ func (s *setup) model(ctx context.Context) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	if err := s.writeLines(rows.String()); err != nil {
+		return err
+	}
 	usual := s.access.Model(false)
 	if usual == "" && len(names) > 0 {
 		usual = names[0]
 	}
-	name, err := s.choose(ctx, "Model, by number or name", names, usual, true)
+	name, err := s.chooseModel(ctx, names, usual)
 	if err != nil {
 		return err
 	}
@@ -295,26 +321,67 @@ func (s *setup) model(ctx context.Context) error {
 	return nil
 }
 
+func (s *setup) chooseModel(ctx context.Context, names []string, usual string) (string, error) {
+	for {
+		name, err := s.choose(ctx, "Model, by number or name", names, usual, true)
+		if err != nil {
+			return "", err
+		}
+		if err := notKey(name); err != nil {
+			fmt.Fprintln(s.out, sentence(err))
+			continue
+		}
+		return name, nil
+	}
+}
+
+// sentence makes an error one that stands alone.
+func sentence(err error) string {
+	s := text.Clean(err.Error())
+	return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] + "."
+}
+
 // test asks whether to try the connection, and tries it.
 func (s *setup) test(ctx context.Context) error {
 	try, err := s.yes(ctx, "Send one tiny request to see whether it works?", true)
 	if err != nil || !try {
 		return err
 	}
-	err = app.Try(ctx, s.l, s.access, s.access.Model(false))
-	if err == nil {
-		fmt.Fprintln(s.out, "It works.")
-		return nil
+	for {
+		err = app.Try(ctx, s.l, s.access, s.access.Model(false))
+		if err == nil {
+			fmt.Fprintln(s.out, "It works.")
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprintf(s.out, "It does not work: %s\n", text.Clean(err.Error()))
+		again, err := s.anotherKey(ctx, err)
+		if err != nil {
+			return err
+		}
+		if !again {
+			break
+		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	fmt.Fprintf(s.out, "It does not work: %s\n", text.Clean(err.Error()))
 	keep, err := s.yes(ctx, "Keep these settings all the same?", false)
 	if err == nil && !keep {
 		err = errNobody
 	}
 	return err
+}
+
+// anotherKey asks for a key in place of one that was just entered and refused.
+func (s *setup) anotherKey(ctx context.Context, refusal error) (bool, error) {
+	if oh.KindOf(refusal) != oh.KindAuth || s.entered.IsZero() {
+		return false, nil
+	}
+	again, err := s.yes(ctx, "Enter another key?", true)
+	if err != nil || !again {
+		return false, err
+	}
+	return true, s.newKey(ctx, false)
 }
 
 func (s *setup) save(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -30,7 +31,9 @@ type File struct {
 // Update reads the file under its lock, lets change make the new content, and
 // replaces the file with it. old is nil when there is no file. Missing folders
 // are made with mode 0700. When change returns an error or nil, nothing is
-// written.
+// written. With Keep a file that its owner may not write is refused: somebody
+// protects it. What a process left behind that was killed while it wrote is
+// removed.
 func (f File) Update(ctx context.Context, change func(old []byte) ([]byte, error)) error {
 	path, err := target(f.Path)
 	if err != nil {
@@ -41,9 +44,10 @@ func (f File) Update(ctx context.Context, change func(old []byte) ([]byte, error
 	}
 	unlock, err := lock(ctx, path+".lock")
 	if err != nil {
-		return err
+		return fmt.Errorf("change %s: %w", path, err)
 	}
 	defer unlock()
+	sweep(path)
 	old, err := Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -57,7 +61,9 @@ func (f File) Update(ctx context.Context, change func(old []byte) ([]byte, error
 	}
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil && f.Keep {
-		mode = info.Mode().Perm()
+		if mode = info.Mode().Perm(); mode&0o200 == 0 {
+			return fmt.Errorf("change %s: %w: the file is read-only; make it writable, or make the change by hand", path, fs.ErrPermission)
+		}
 	}
 	return replace(path, next, mode)
 }
@@ -81,8 +87,27 @@ func target(path string) (string, error) {
 	return "", fmt.Errorf("follow the link %s: too many links", path)
 }
 
+// The names of what is written before it takes a file's place.
+func draft(path string) (before, after string) { return "." + filepath.Base(path) + ".", ".tmp" }
+
+// sweep removes drafts of a file whose lock is held: nobody else writes one.
+func sweep(path string) {
+	dir := filepath.Dir(path)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	before, after := draft(path)
+	for _, e := range list {
+		if name := e.Name(); e.Type().IsRegular() && strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
+			_ = os.Remove(filepath.Join(dir, name))
+		}
+	}
+}
+
 func replace(path string, data []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	before, after := draft(path)
+	f, err := os.CreateTemp(filepath.Dir(path), before+"*"+after)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

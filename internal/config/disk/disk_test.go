@@ -112,3 +112,47 @@ func TestRead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLeftOver: what a killed process was writing does not stay, what others
+// keep in the folder does.
+func TestLeftOver(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "keys.json")
+	left, others := filepath.Join(dir, ".keys.json.123.tmp"), []string{filepath.Join(dir, ".keys.json.orig"), filepath.Join(dir, ".other.json.1.tmp")}
+	for _, file := range append([]string{left}, others...) {
+		if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (File{Path: path}).Update(t.Context(), func([]byte) ([]byte, error) { return nil, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("it is still there", err)
+	}
+	for _, file := range others {
+		if _, err := os.Lstat(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte("mine"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	change := func([]byte) ([]byte, error) { return []byte("new"), nil }
+	if err := (File{Path: path, Keep: true}).Update(t.Context(), change); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), path) {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(path); string(data) != "mine" || err != nil {
+		t.Errorf("%q %v", data, err)
+	}
+	if filepath.Separator == '\\' {
+		return // nothing takes the place of a read-only file there
+	}
+	if err := (File{Path: path}).Update(t.Context(), change); err != nil {
+		t.Error(err)
+	}
+}
