@@ -48,7 +48,8 @@ func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse
 
 // Ask sends a request and returns the status and body of the answer. It takes
 // at most limit. An error is one of the network, as [oh.KindUnavailable], and
-// does not hold the address's query.
+// does not hold the address's query. What a refusal repeats of the secrets that
+// were sent is hidden.
 func Ask(req *http.Request, client *http.Client, limit time.Duration) (status int, body []byte, err error) {
 	return AskSigned(req, client, limit, nil)
 }
@@ -79,6 +80,9 @@ func AskSigned(req *http.Request, client *http.Client, limit time.Duration, sign
 			err = fmt.Errorf("no answer within %v", limit)
 		}
 		return 0, nil, &oh.Error{Op: "credentials", Kind: oh.KindUnavailable, Err: fmt.Errorf("ask %s: %w", req.URL.Host, err)}
+	}
+	if resp.StatusCode > 299 {
+		body = withhold(req, body)
 	}
 	return resp.StatusCode, body, nil
 }

@@ -24,8 +24,11 @@ func (s *Signer) find(ctx context.Context) (keys, time.Time, error) {
 		return keys{bearer: token}, time.Time{}, nil
 	}
 	if s.cfg.Profile == "" {
-		if k, ok := s.environment(); ok {
+		switch k, ok := s.environment(); {
+		case ok:
 			return k, time.Time{}, nil
+		case k.id != "" || k.secret != "":
+			return keys{}, time.Time{}, errors.New("only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set; set both, or neither")
 		}
 		if file, arn := s.env("AWS_WEB_IDENTITY_TOKEN_FILE"), s.env("AWS_ROLE_ARN"); file != "" && arn != "" {
 			return s.webIdentity(ctx, file, arn, s.env("AWS_ROLE_SESSION_NAME"), "")
@@ -76,6 +79,8 @@ func (s *Signer) ofProfile(ctx context.Context, f files, name string, seen []str
 		return s.role(ctx, f, name, p, seen)
 	case static.id != "" && static.secret != "":
 		return static, s.now().Add(reread), nil
+	case static.id != "" || static.secret != "":
+		return keys{}, time.Time{}, fmt.Errorf("AWS profile %s has only one of aws_access_key_id and aws_secret_access_key", name)
 	case p["sso_session"] != "" || p["sso_start_url"] != "":
 		return s.signOn(ctx, f, name, p)
 	case p["credential_process"] != "":

@@ -250,7 +250,7 @@ func TestProfileErrors(t *testing.T) {
 	for profile, want := range map[string]string{
 		"circle": "circle", "mfa": "mfa_serial", "envrole": "AWS_ACCESS_KEY_ID", "oddrole": "credential_source", "nosource": "default holds no credentials",
 		"badsso": "sso-session nothing", "sso": "aws sso login --profile sso", "none": "no AWS profile none", "denied": "AccessDenied not you",
-		"half": "no AWS credentials were found", "containerrole": "no AWS container",
+		"half": "AWS profile half has only one of", "containerrole": "no AWS container",
 	} {
 		w := newWorld(t, config, credentials)
 		if got, err := get(t, w.signer(profile)); err == nil || got != (keys{}) || !strings.Contains(err.Error(), want) || oh.KindOf(err) != "" {
@@ -274,6 +274,8 @@ func TestSignOn(t *testing.T) {
 	}{
 		{"session", "sso", "corp", `{"accessToken":"tok","expiresAt":"` + hour + `"}`, []string{"sso 111 dev with tok"}, ""},
 		{"old form", "old sso", "https://old", `{"accessToken":"tok","expiresAt":"` + hour + `"}`, []string{"sso 222 ops with tok"}, ""},
+		{"of an older program", "sso", "corp", `{"accessToken":"tok","expiresAt":"` + strings.Replace(hour, "Z", "UTC", 1) + `"}`, []string{"sso 111 dev with tok"}, ""},
+		{"no time", "sso", "corp", `{"accessToken":"tok","expiresAt":7}`, nil, "aws sso login"},
 		{"ended", "sso", "corp", `{"accessToken":"tok","expiresAt":"` + past + `"}`, nil, "aws sso login"},
 		{"no JSON", "sso", "corp", `{`, nil, "aws sso login"},
 		{"refused", "sso", "corp", `{"accessToken":"refused","expiresAt":"` + hour + `"}`, []string{"sso 111 dev with refused"}, "aws sso login"},
@@ -466,4 +468,15 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestHalf: one half of a pair is told, not passed over.
+func TestHalf(t *testing.T) {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+		w := newWorld(t, config, credentials)
+		w.env[name] = "half-of-it"
+		if _, err := get(t, w.signer("")); err == nil || !strings.Contains(err.Error(), "only one of AWS_ACCESS_KEY_ID") || strings.Contains(err.Error(), "half-of-it") {
+			t.Error(err)
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/openharness/oh"
@@ -21,14 +22,33 @@ import (
 
 // ticket is what single sign-on leaves in its cache. Other members are kept.
 type ticket struct {
-	Token   string    `json:"accessToken"`
-	Expires time.Time `json:"expiresAt"`
+	Token   string `json:"accessToken"`
+	Expires moment `json:"expiresAt"`
 
 	// These are there when it can be renewed.
-	Refresh  string    `json:"refreshToken"`
-	Client   string    `json:"clientId"`
-	Secret   string    `json:"clientSecret"`
-	ClientTo time.Time `json:"registrationExpiresAt"`
+	Refresh  string `json:"refreshToken"`
+	Client   string `json:"clientId"`
+	Secret   string `json:"clientSecret"`
+	ClientTo moment `json:"registrationExpiresAt"`
+}
+
+// moment is a time as the AWS command line writes it, which in older versions
+// ends with UTC instead of Z. What is no time is long past.
+type moment struct{ time.Time }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *moment) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return nil
+	}
+	if bare, ok := strings.CutSuffix(text, "UTC"); ok {
+		text = bare + "Z"
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		m.Time = t
+	}
+	return nil
 }
 
 // signOn returns credentials of a profile with single sign-on.
@@ -85,7 +105,7 @@ func (s *Signer) renew(ctx context.Context, t ticket, region, file string, raw [
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"/token", bytes.NewReader(body))
 	if err != nil {
-		return t, fmt.Errorf("the address of AWS single sign-on is no URL: %q", at)
+		return t, errors.New("the address of AWS single sign-on is no URL; correct AWS_ENDPOINT_URL_SSO_OIDC or AWS_ENDPOINT_URL")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	status, answer, err := cloud.Ask(req, s.remote, askLimit)
@@ -100,11 +120,13 @@ func (s *Signer) renew(ctx context.Context, t ticket, region, file string, raw [
 	if status != http.StatusOK || json.Unmarshal(answer, &got) != nil || got.Token == "" {
 		return t, cloud.Refused("AWS single sign-on", status, "the token was not renewed")
 	}
-	t.Token, t.Expires = got.Token, s.now().Add(time.Duration(got.Seconds)*time.Second).UTC().Truncate(time.Second)
+	t.Token, t.Expires.Time = got.Token, s.now().Add(time.Duration(got.Seconds)*time.Second).UTC().Truncate(time.Second)
 	if got.Refresh != "" {
 		t.Refresh = got.Refresh
 	}
-	return t, keepTicket(file, raw, t)
+	// A token that cannot be kept is good all the same; who comes next asks anew.
+	_ = keepTicket(file, raw, t)
+	return t, nil
 }
 
 // keepTicket writes a ticket over the old one. A crash leaves one or the other.
@@ -148,7 +170,7 @@ func (s *Signer) roleKeys(ctx context.Context, token, region string, p section, 
 	query := url.Values{"role_name": {p["sso_role_name"]}, "account_id": {p["sso_account_id"]}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at+"/federation/credentials?"+query.Encode(), http.NoBody)
 	if err != nil {
-		return keys{}, time.Time{}, fmt.Errorf("the address of AWS single sign-on is no URL: %q", at)
+		return keys{}, time.Time{}, errors.New("the address of AWS single sign-on is no URL; correct AWS_ENDPOINT_URL_SSO or AWS_ENDPOINT_URL")
 	}
 	req.Header.Set("X-Amz-Sso_bearer_token", token)
 	status, raw, err := cloud.Ask(req, s.remote, askLimit)

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -77,7 +78,7 @@ func (s *Signer) sts(ctx context.Context, form url.Values, region string, as *ke
 	form.Set("Version", stsOfAPI)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"/", strings.NewReader(form.Encode()))
 	if err != nil {
-		return keys{}, time.Time{}, fmt.Errorf("the address of the AWS token service is no URL: %q", at)
+		return keys{}, time.Time{}, errors.New("the address of the AWS token service is no URL; correct AWS_ENDPOINT_URL_STS or AWS_ENDPOINT_URL")
 	}
 	req.Header.Set("Content-Type", formType)
 	if as != nil {

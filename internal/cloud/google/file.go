@@ -1,6 +1,7 @@
 package google
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,7 @@ func (s *Signer) load() (*credential, string, error) {
 		return nil, "", fmt.Errorf("read the Google credentials: %w", err)
 	}
 	c := &credential{}
-	if err := json.Unmarshal(raw, c); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\ufeff")), c); err != nil {
 		return nil, "", fmt.Errorf("the Google credentials in %s are no JSON object of the right form", path)
 	}
 	return c, path, nil

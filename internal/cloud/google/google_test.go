@@ -178,6 +178,7 @@ func TestFiles(t *testing.T) {
 		asked            []string
 	}{
 		{"user", user, "Bearer at quota", []string{"refresh_token rt as id-hidden"}},
+		{"as some programs on Windows write it", "\ufeff" + user, "Bearer at quota", []string{"refresh_token rt as id-hidden"}},
 		{"external user", `{"type":"external_account_authorized_user","client_id":"id","client_secret":"s","refresh_token":"rt","token_url":"URL/token"}`,
 			"Bearer at", []string{"refresh_token rt as ids"}},
 		{"impersonated", `{"type":"impersonated_service_account","service_account_impersonation_url":"URL/impersonate","delegates":["d"],"source_credentials":` + user + `}`,
