@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -344,6 +345,9 @@ func connection(err error) (oh.Kind, error) {
 	_, file := errors.AsType[*provider.TLSError](err)
 	if unknown {
 		err = fmt.Errorf("%w (is there a proxy that inspects? name its certificate in tls.ca_file or NODE_EXTRA_CA_CERTS)", err)
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" && strings.Contains(op.Err.Error(), "certificate") {
+		return oh.KindInvalid, fmt.Errorf("%w (the service wants a certificate of yours that it trusts: tls.client_cert and tls.client_key)", err)
 	}
 	if badCert || file || unknown || host || invalid || record || errors.Is(err, http.ErrSchemeMismatch) {
 		return oh.KindInvalid, err

@@ -187,6 +187,9 @@ func (s *Stream) transport(what string, err error) error {
 		return e // what stands in for the network knows better
 	}
 	kind, err := connection(err)
+	if what == "" {
+		return s.link.Fail(kind, s.link.veiled(err))
+	}
 	if isEnd(err) {
 		return s.link.Fail(kind, errors.New(what))
 	}

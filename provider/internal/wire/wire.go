@@ -124,7 +124,11 @@ func (s *Stream) open(u *url.URL, header http.Header, b *body.Body) error {
 	resp, err := s.link.client().Do(req)
 	s.idle.rest()
 	if err != nil {
-		return s.transport(fmt.Sprintf("no answer from %s", u.Host), err)
+		what := "no answer from " + u.Host
+		if _, file := errors.AsType[*provider.TLSError](err); file {
+			what = "" // nobody was asked
+		}
+		return s.transport(what, err)
 	}
 	s.resp = resp
 	if err := s.decode(); err != nil {
