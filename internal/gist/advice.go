@@ -130,6 +130,9 @@ func keyAdvice(at Place) string {
 	case isVariable(at.KeySource):
 		return refused + ": correct or unset it"
 	}
+	if strings.Contains(at.KeySource, " credentials: ") { // a cloud's own
+		return "The service refused the " + at.KeySource + ". Renew them, or see whether the account may use this model"
+	}
 	return refused + ". Store another with: " + login
 }
 

@@ -30,6 +30,8 @@ func TestAdvice(t *testing.T) {
 			"The key from MY_KEY2 in /c/settings.json was refused: correct or unset it", "same"},
 		{"store", service(oh.KindAuth, 401, ""), key("/c/credentials.json"),
 			"The key from /c/credentials.json was refused. Store another with: oh auth login claude-api", "same"},
+		{"a cloud", service(oh.KindAuth, 403, ""), Place{KeySource: "Google credentials: /c/adc.json", Profile: "vertex"},
+			"The service refused the Google credentials: /c/adc.json. Renew them, or see whether the account may use this model", "same"},
 		{"settings", service(oh.KindAuth, 401, ""), Place{KeySource: "settings"},
 			"The key from settings was refused. Store another with: oh auth login", "same"},
 		{"flag", service(oh.KindAuth, 401, ""), key("--api-key"), "The key from --api-key was refused: give another", "same"},
