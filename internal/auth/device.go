@@ -42,6 +42,7 @@ const (
 	deviceCall     = 30 * time.Second // for one call
 	deviceSlack    = time.Second      // between the clocks of both sides
 	maxDeviceBody  = 64 << 10         // bytes
+	deviceTries    = 5                // calls in a row that may fail
 )
 
 // CheckDomain returns an enterprise's domain as it is kept: a host, or a whole
@@ -50,7 +51,7 @@ func CheckDomain(domain string) (string, error) {
 	d := strings.TrimRight(strings.TrimSpace(domain), "/")
 	if rest, ok := strings.CutPrefix(d, "http://"); ok {
 		if u, err := url.Parse(d); err != nil || u.Host != rest || !loopback(d) {
-			return "", fmt.Errorf("%q: only https is used, so give the domain alone, such as company.ghe.com", text.Clean(domain))
+			return "", fmt.Errorf("%q: only https is used, so give the domain alone, such as company.ghe.com", text.Clean(config.HideUser(domain)))
 		}
 		return d, nil
 	}
@@ -60,7 +61,7 @@ func CheckDomain(domain string) (string, error) {
 	}
 	u, err := url.Parse("https://" + d)
 	if err != nil || u.Host != d || u.Hostname() == "" || !strings.Contains(d, ".") || net.ParseIP(u.Hostname()) != nil {
-		return "", fmt.Errorf("%q is no domain; give it like company.ghe.com", text.Clean(domain))
+		return "", fmt.Errorf("%q is no domain; give it like company.ghe.com", text.Clean(config.HideUser(domain)))
 	}
 	return d, nil
 }
@@ -150,6 +151,7 @@ func (d Device) begin(ctx context.Context) (deviceCode, error) {
 
 func (d Device) poll(ctx context.Context, code string, every time.Duration) (Grant, error) {
 	form := map[string]string{"client_id": d.ClientID, "device_code": code, "grant_type": "urn:ietf:params:oauth:grant-type:device_code"}
+	failed := 0
 	for {
 		if err := sleep(ctx, every+deviceSlack); err != nil {
 			return Grant{}, err
@@ -160,9 +162,16 @@ func (d Device) poll(ctx context.Context, code string, every time.Duration) (Gra
 			Interval float64 `json:"interval"`
 			fault
 		}
-		if err := d.post(ctx, "/login/oauth/access_token", form, &answer); err != nil {
+		err := d.post(ctx, "/login/oauth/access_token", form, &answer)
+		if _, passes := errors.AsType[passing](err); passes && failed+1 < deviceTries && ctx.Err() == nil {
+			failed++
+			every += deviceInterval
+			continue
+		}
+		if err != nil {
 			return Grant{}, err
 		}
+		failed = 0
 		switch answer.fault.Error {
 		case "":
 		case "authorization_pending":
@@ -171,6 +180,7 @@ func (d Device) poll(ctx context.Context, code string, every time.Duration) (Gra
 			every = max(seconds(answer.Interval, 0), every+deviceInterval)
 			continue
 		default:
+			answer.Words = strings.ReplaceAll(answer.Words, code, "[hidden]")
 			return Grant{}, answer.fault.err()
 		}
 		key, err := clean(answer.Token, "GitHub's answer")
@@ -202,6 +212,13 @@ func (f fault) err() error {
 	return errors.New(text.OneLine(text.Clean(f.Words), 300))
 }
 
+// passing is a failure of the network or of a server that may be over at the
+// next try.
+type passing struct{ error }
+
+// Unwrap returns the cause.
+func (p passing) Unwrap() error { return p.error }
+
 // post sends a form as JSON. No error of it holds what was sent.
 func (d Device) post(ctx context.Context, path string, form map[string]string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, deviceCall)
@@ -225,12 +242,12 @@ func (d Device) post(ctx context.Context, path string, form map[string]string, i
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := own.Do(req)
 	if err != nil {
-		return err
+		return passing{err}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxDeviceBody))
 	if err != nil {
-		return err
+		return passing{err}
 	}
 	decodeErr := json.Unmarshal(raw, into)
 	if resp.StatusCode != http.StatusOK {
@@ -238,7 +255,11 @@ func (d Device) post(ctx context.Context, path string, form map[string]string, i
 		if json.Unmarshal(raw, &f) == nil && f.Error != "" {
 			return fmt.Errorf("%s: %w", resp.Status, f.err())
 		}
-		return fmt.Errorf("%s answered %s", req.URL.Host, resp.Status)
+		err := fmt.Errorf("%s answered %s", req.URL.Host, resp.Status)
+		if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
+			return passing{err}
+		}
+		return err
 	}
 	if decodeErr != nil {
 		return fmt.Errorf("%s gave an answer that is not JSON", req.URL.Host)

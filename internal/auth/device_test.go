@@ -69,6 +69,10 @@ func TestDevice(t *testing.T) {
 		{"refused", code, []string{pending, `{"error": "access_denied"}`}, "wait for GitHub's token: the login was refused on GitHub's page", 12 * time.Second, ""},
 		{"expired there", code, []string{`{"error": "expired_token"}`}, "wait for GitHub's token: the code was not used in time and is void; run the command again", 6 * time.Second, ""},
 		{"expired here", strings.Replace(code, "900", "20", 1), []string{pending}, "the code was not used in time and is void; run the command again", 20 * time.Second, ""},
+		{"a server that stumbles", code, []string{pending, "502 <html>", "429 x", token}, "gho_secret", 39 * time.Second, ""},
+		{"a server that is down", code, []string{"503 x"}, "wait for GitHub's token: github.com answered 503", 80 * time.Second, ""},
+		{"a page instead", code, []string{"404 <html>"}, "wait for GitHub's token: github.com answered 404", 6 * time.Second, ""},
+		{"the code in words", code, []string{`{"error": "odd", "error_description": "no dc here"}`}, "wait for GitHub's token: no [hidden] here", 6 * time.Second, ""},
 		{"no such app", `404 {"error": "Not Found"}`, nil, "ask GitHub for a code: 404: Not Found", 0, ""},
 		{"unknown client", `{"error": "incorrect_client_credentials", "error_description": "secret?"}`, nil, "ask GitHub for a code: GitHub knows no OAuth app of this client id (setting copilot_client_id)", 0, ""},
 		{"no device flow", `{"error": "device_flow_disabled"}`, nil, "ask GitHub for a code: the OAuth app does not allow the device flow; enable it in the app's settings at GitHub", 0, ""},
@@ -137,13 +141,13 @@ func TestCheckDomain(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "github.com": "", "https://github.com/": "", "Corp.GHE.com": "corp.ghe.com", " https://corp.ghe.com ": "corp.ghe.com",
 		"http://127.0.0.1:8080": "http://127.0.0.1:8080", "corp.ghe.com:8443": "corp.ghe.com:8443",
-		"http://corp.ghe.com": "!", "corp": "!", "corp.ghe.com/path": "!", "u@corp.ghe.com": "!", "a b.c": "!", "10.0.0.1": "!", "http://127.0.0.1/x": "!", "https://": "!",
+		"http://corp.ghe.com": "!", "corp": "!", "corp.ghe.com/path": "!", "u:pass@corp.ghe.com": "!", "a b.c": "!", "10.0.0.1": "!", "http://127.0.0.1/x": "!", "https://": "!",
 	} {
 		got, err := CheckDomain(in)
 		if err != nil {
 			got = "!"
 		}
-		if got != want {
+		if got != want || err != nil && strings.Contains(err.Error(), "pass") {
 			t.Errorf("CheckDomain(%q) = %q, want %q (%v)", in, got, want, err)
 		}
 	}

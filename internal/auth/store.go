@@ -150,7 +150,7 @@ type Locked struct {
 
 // Error implements error.
 func (e *Locked) Error() string {
-	return fmt.Sprintf("the key of %s is in %s and cannot be read: %v; unlock it, or set the key in the environment", e.Name, inRing, e.Err)
+	return fmt.Sprintf("the key of %s is in %s and cannot be read: %v; unlock it or switch it on, set the key in the environment, or keep it in a file with: OPENHARNESS_KEYRING=off oh auth login", e.Name, inRing, e.Err)
 }
 
 // Unwrap returns the cause.
