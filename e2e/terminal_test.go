@@ -41,10 +41,16 @@ func (b *box) terminal(args ...string) *terminal {
 // attach starts the program on a terminal.
 func (b *box) attach(args ...string) *terminal {
 	b.t.Helper()
+	return b.attachSized(200, args...)
+}
+
+// attachSized is attach with a width.
+func (b *box) attachSized(cols uint16, args ...string) *terminal {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env, cmd.Dir = append(b.environ(nil), "TERM=xterm"), b.work
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 200})
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: cols})
 	if err != nil {
 		cancel()
 		b.t.Skipf("no pseudo-terminal here: %v", err)

@@ -134,7 +134,10 @@ func (p *program) readKey(ctx context.Context, question string) (string, error) 
 	var key string
 	var err error
 	if isTerminal(p.in) {
-		key, err = p.readHidden(ctx, question)
+		if key, err = p.readHidden(ctx, question); err == nil {
+			// Marks that a terminal puts around what is pasted.
+			key = strings.TrimSpace(strings.NewReplacer("\x1b[200~", "", "\x1b[201~", "").Replace(key))
+		}
 	} else {
 		var raw []byte
 		raw, err = io.ReadAll(io.LimitReader(p.in, maxHidden+1))

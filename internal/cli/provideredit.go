@@ -141,11 +141,8 @@ func checkProfileFlag(flag, value string) error {
 	}
 	switch flag {
 	case "base-url":
-		if err := auth.CheckURL(value); err != nil {
+		if err := checkBase(value); err != nil {
 			return bad("%w", err)
-		}
-		if u, err := url.Parse(value); err == nil && u.User != nil {
-			return bad("an address in the settings must not hold a password; store a key with: oh auth login")
 		}
 	case "api-format":
 		known := append(catalog.Wires(), "openai_compat", "copilot")
@@ -156,6 +153,18 @@ func checkProfileFlag(flag, value string) error {
 		if strings.ContainsAny(value, " =$\t\n") || !isVariable(value) {
 			return bad("it takes the name of a variable, such as MY_KEY, not a key")
 		}
+	}
+	return nil
+}
+
+// checkBase holds an address that is written to the settings to what may stand
+// there.
+func checkBase(value string) error {
+	if err := auth.CheckURL(value); err != nil {
+		return err
+	}
+	if u, err := url.Parse(value); err == nil && u.User != nil {
+		return errors.New("an address in the settings must not hold a password; store a key with: oh auth login")
 	}
 	return nil
 }

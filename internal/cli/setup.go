@@ -165,8 +165,11 @@ func (s *setup) address(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := checkProfileFlag("base-url", line); err != nil || line == "" {
-			fmt.Fprintln(s.out, "That is no address that begins with https://")
+		if line == "" {
+			continue
+		}
+		if err := checkBase(line); err != nil {
+			fmt.Fprintln(s.out, sentence(err))
 			continue
 		}
 		s.put("profiles."+s.profile.Name+".base_url", line)
