@@ -160,3 +160,21 @@ func TestNarrowTable(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyFlag: a variable of a script that is not set does not mean another
+// service or key; a key in place of a variable's name is not shown.
+func TestEmptyFlag(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, ohtest.Anthropic, ohtest.Reply(ohtest.Text("x")))
+	for _, args := range [][]string{{"--api-key", ""}, {"--base-url", " "}, {"--profile", ""}, {"--api-key", "env:"}, {"--api-key", "env:" + anthropicKey}} {
+		r := b.oh(append([]string{"-p", "hi"}, args...)...)
+		r.wantCode(t, 2)
+		if hasKey(r.err) {
+			t.Error(r)
+		}
+	}
+	b.oh("provider", "add", "gw", "--base-url", b.srv.URL, "--api-key", "").wantCode(t, 2)
+	if n := len(b.srv.Requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -108,7 +109,9 @@ func helperCredential(l *config.Loaded, command, source string) (*Credential, []
 			ttl = time.Duration(ms) * time.Millisecond
 		}
 	}
-	return newCredential(ttl, func(ctx context.Context) (Secret, error) { return runHelper(ctx, command, l.Paths.Dir, source) }), warnings
+	return newCredential(ttl, func(ctx context.Context) (Secret, error) {
+		return runHelper(ctx, command, l.Paths.Dir, Environ(l), source)
+	}), warnings
 }
 
 // HelperError says that a helper gave no key.
@@ -125,12 +128,22 @@ func (e *HelperError) Error() string {
 // Unwrap returns the cause.
 func (e *HelperError) Unwrap() error { return e.Err }
 
+// Environ is the environment of this process for a child that is no tool:
+// without the keys of model services.
+func Environ(l *config.Loaded) []string {
+	keys := Scrub(l, "")
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(keys, name)
+	})
+}
+
 // runHelper runs a command of the shell and returns what it prints.
-func runHelper(ctx context.Context, command, dir, source string) (Secret, error) {
+func runHelper(ctx context.Context, command, dir string, env []string, source string) (Secret, error) {
 	limited, cancel := context.WithTimeout(ctx, helperLimit)
 	defer cancel()
 	cmd := shell(limited, command)
-	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, env, time.Second
 	out, errOut := &capped{max: maxKey + 1}, &capped{max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, errOut
 	err := cmd.Run()

@@ -33,7 +33,7 @@ func TestHelper(t *testing.T) {
 		{"sleep 5 & echo k", "k"},
 	} {
 		t.Run(tt.command, func(t *testing.T) {
-			key, err := runHelper(t.Context(), tt.command, t.TempDir(), "the helper")
+			key, err := runHelper(t.Context(), tt.command, t.TempDir(), os.Environ(), "the helper")
 			got := key.Reveal()
 			if err != nil {
 				got = err.Error()
@@ -48,7 +48,7 @@ func TestHelper(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := runHelper(ctx, "echo k", t.TempDir(), "h"); !errors.Is(err, context.Canceled) {
+	if _, err := runHelper(ctx, "echo k", t.TempDir(), os.Environ(), "h"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -240,5 +240,21 @@ func TestSaid(t *testing.T) {
 		if got := said(tt.errOut, tt.printed); got != tt.want {
 			t.Errorf("%q is told as %q, want %q", tt.errOut, got, tt.want)
 		}
+	}
+}
+
+// TestHelperEnviron: a helper has the environment, without the keys of other
+// services, which may not be gone from it yet.
+func TestHelperEnviron(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-other")
+	t.Setenv("MY_THING", "own")
+	t.Setenv("VAULT_TOKEN", "vault")
+	r := scene{user: `{"active_profile": "gw", "profiles": {"gw": {"base_url": "https://gw.example/v1", "api_key_helper": "echo ${OPENAI_API_KEY:-none}-${MY_THING:-none}-$VAULT_TOKEN"}, "other": {"base_url": "https://o.example", "api_key_env": "MY_THING"}}}`}.request(t)
+	a, err := Resolve(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err := a.Credential.Key(t.Context()); key.Reveal() != "none-none-vault" || err != nil {
+		t.Errorf("%q %v", key.Reveal(), err)
 	}
 }

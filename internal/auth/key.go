@@ -178,6 +178,9 @@ func (r Request) flagKey(a *Access) error {
 		text, a.Source = string(data), "stdin"
 	case strings.HasPrefix(r.Key, "env:"):
 		name := strings.TrimSpace(strings.TrimPrefix(r.Key, "env:"))
+		if !variableName(name) {
+			return fault("env: takes the name of a variable, such as env:MY_KEY")
+		}
 		v, _, ok := r.Settings.Env(name)
 		if !ok || strings.TrimSpace(v) == "" {
 			return fault(fmt.Sprintf("the variable %s is not set", name))
@@ -198,6 +201,17 @@ func (r Request) flagKey(a *Access) error {
 	}
 	a.Key = key
 	return nil
+}
+
+// variableName tells the name of a variable from a key that was given by
+// mistake, which no error may show.
+func variableName(s string) bool {
+	if _, key := catalog.ByKey(s); s == "" || key {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(c rune) bool {
+		return c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+	})
 }
 
 func (r Request) keyFile(path string) (text, name string, err error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -34,7 +33,7 @@ func (p *program) deviceGrant(ctx context.Context, l *config.Loaded, domain stri
 	d := auth.Device{Client: app.Client(l), ClientID: l.Settings.CopilotClientID, Domain: domain, Show: func(page, code string) {
 		fmt.Fprintf(p.errOut, "Open %s\nand type the code %s\nWaiting (Ctrl-C stops)\n", page, code)
 		if isTerminal(p.errOut) && isTerminal(p.in) {
-			browse(page)
+			browse(page, auth.Environ(l))
 		}
 	}}
 	grant, err := d.Login(ctx)
@@ -44,7 +43,7 @@ func (p *program) deviceGrant(ctx context.Context, l *config.Loaded, domain stri
 // browse tries to open a page in the user's browser, without a shell and
 // without the keys of this program. That it fails is no matter: the address is
 // shown.
-func browse(page string) {
+func browse(page string, env []string) {
 	u, err := url.Parse(page)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return
@@ -57,7 +56,7 @@ func browse(page string) {
 		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", u.String()}
 	}
 	cmd := exec.Command(name, args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
+	cmd.Env = slices.DeleteFunc(env, func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return config.SecretName(name)
 	})

@@ -231,6 +231,8 @@ func (f *flags) check() error {
 		return bad("--max-turns is %d, but must be at least 1", f.maxTurns)
 	case f.set.Changed("max-budget-usd") && !(f.maxBudget > 0):
 		return bad("--max-budget-usd must be more than 0")
+	case f.empty() != "":
+		return bad("--%s is empty; give it a value, or leave it out", f.empty())
 	case f.set.Changed("fallback-model") && len(fallbacks(f.fallback)) == 0:
 		return bad("--fallback-model names no model")
 	case f.recordTo != "" && f.replayOf != "":
@@ -272,4 +274,16 @@ func isUUID(s string) bool {
 		}
 	}
 	return true
+}
+
+// empty names a flag that was given without a value where what counts instead
+// would be another service or key than was meant: a variable of a script that
+// is not set.
+func (f *flags) empty() string {
+	for _, name := range []string{"profile", "base-url", "api-key"} {
+		if f.set.Changed(name) && strings.TrimSpace(f.set.Lookup(name).Value.String()) == "" {
+			return name
+		}
+	}
+	return ""
 }

@@ -260,6 +260,9 @@ func (p *program) editProvider(ctx context.Context, name string, f *profileFlags
 // saveProvider writes the changes, then the key, then what is used.
 func (p *program) saveProvider(ctx context.Context, l *config.Loaded, name string, f *profileFlags, changes []config.Change, done string) error {
 	var key auth.Secret
+	if f.set.Changed("api-key") && strings.TrimSpace(f.key) == "" {
+		return usageError{errors.New("--api-key is empty; give env:NAME, file:PATH or -, or leave it out")}
+	}
 	if f.key != "" {
 		var warning string
 		var err error
