@@ -37,6 +37,9 @@ func TestProviders(t *testing.T) {
 		t.Errorf("%s", req.Body)
 	}
 	b.oh("provider", "edit", "gw", "--model", "m-2", "--context-window-tokens", "9000", "--label", "").wantCode(t, 0)
+	if r := b.oh("provider", "edit", "gw", "--base-url", "https://other.example/v1"); !strings.Contains(r.err, "its key (GW_KEY) goes to https://other.example/v1") {
+		t.Error(r)
+	}
 	if got := b.read(file); !strings.Contains(got, "// mine") || !strings.Contains(got, "m-2") || !strings.Contains(got, "9000") || strings.Contains(got, "gateway") {
 		t.Error(got)
 	}

@@ -183,16 +183,21 @@ func (d Device) poll(ctx context.Context, code string, every time.Duration) (Gra
 			answer.Words = strings.ReplaceAll(answer.Words, code, "[hidden]")
 			return Grant{}, answer.fault.err()
 		}
-		key, err := clean(answer.Token, "GitHub's answer")
-		if err != nil {
-			return Grant{}, err
-		}
-		grant := Grant{Token: key}
-		if answer.Expires > 0 {
-			grant.Expires = time.Now().Add(seconds(answer.Expires, 0))
-		}
-		return grant, nil
+		return granted(answer.Token, answer.Expires)
 	}
+}
+
+// granted makes a grant of a token that counts for some seconds, 0 for ever.
+func granted(token string, expires float64) (Grant, error) {
+	key, err := clean(token, "GitHub's answer")
+	if err != nil {
+		return Grant{}, err
+	}
+	grant := Grant{Token: key}
+	if expires > 0 {
+		grant.Expires = time.Now().Add(seconds(expires, 0))
+	}
+	return grant, nil
 }
 
 func (f fault) err() error {
@@ -249,22 +254,26 @@ func (d Device) post(ctx context.Context, path string, form map[string]string, i
 	if err != nil {
 		return passing{err}
 	}
-	decodeErr := json.Unmarshal(raw, into)
 	if resp.StatusCode != http.StatusOK {
-		var f fault
-		if json.Unmarshal(raw, &f) == nil && f.Error != "" {
-			return fmt.Errorf("%s: %w", resp.Status, f.err())
-		}
-		err := fmt.Errorf("%s answered %s", req.URL.Host, resp.Status)
-		if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
-			return passing{err}
-		}
-		return err
+		return refused(resp, raw)
 	}
-	if decodeErr != nil {
+	if json.Unmarshal(raw, into) != nil {
 		return fmt.Errorf("%s gave an answer that is not JSON", req.URL.Host)
 	}
 	return nil
+}
+
+// refused makes an error of an answer that is no success.
+func refused(resp *http.Response, raw []byte) error {
+	var f fault
+	if json.Unmarshal(raw, &f) == nil && f.Error != "" {
+		return fmt.Errorf("%s: %w", resp.Status, f.err())
+	}
+	err := fmt.Errorf("%s answered %s", resp.Request.URL.Host, resp.Status)
+	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
+		return passing{err}
+	}
+	return err
 }
 
 // seconds reads a number of seconds of a service; fallback when it is none.

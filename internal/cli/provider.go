@@ -162,7 +162,7 @@ func (p *program) removeProvider(ctx context.Context, name string) error {
 	if slot, err := auth.Slot(l, name); err == nil && slot == "profile:"+name {
 		had, err := auth.Open(l).Clear(ctx, slot)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s is removed from the settings, but its key is still there: %w", name, err)
 		}
 		if had {
 			note = " Its key is removed too."

@@ -259,19 +259,9 @@ func (p *program) editProvider(ctx context.Context, name string, f *profileFlags
 
 // saveProvider writes the changes, then the key, then what is used.
 func (p *program) saveProvider(ctx context.Context, l *config.Loaded, name string, f *profileFlags, changes []config.Change, done string) error {
-	var key auth.Secret
-	if f.set.Changed("api-key") && strings.TrimSpace(f.key) == "" {
-		return usageError{errors.New("--api-key is empty; give env:NAME, file:PATH or -, or leave it out")}
-	}
-	if f.key != "" {
-		var warning string
-		var err error
-		if key, warning, err = (auth.Request{Settings: l, Key: f.key, Stdin: p.in}).ReadKey(); err != nil {
-			return err
-		}
-		if warning != "" {
-			fmt.Fprintln(p.errOut, "oh: "+warning)
-		}
+	key, err := p.flagKey(l, f)
+	if err != nil {
+		return err
 	}
 	if err := keyFits(name, key, changes); err != nil {
 		return err
@@ -299,16 +289,40 @@ func (p *program) saveProvider(ctx context.Context, l *config.Loaded, name strin
 			return err
 		}
 	}
-	switch s := (auth.Request{Settings: after}).StatusOf(ctx, name); {
-	case s.State == auth.Faulty || s.State == auth.NoKeyYet && s.Source != "":
-		fmt.Fprintf(p.errOut, "oh: it cannot be used yet: %s\n", text.Clean(s.Source))
-	case s.State == auth.NoKeyYet && s.Profile.Missing == "":
-		fmt.Fprintln(p.errOut, noKeyYet(s.Profile))
-	}
+	moved := done == "changed" && f.set.Changed("base-url") && key.IsZero()
+	p.sayWhatLacks((auth.Request{Settings: after}).StatusOf(ctx, name), moved)
 	if f.use {
 		p.sayWhatWins("active_profile", name)
 	}
 	return nil
+}
+
+// flagKey reads the key of --api-key, if one is given.
+func (p *program) flagKey(l *config.Loaded, f *profileFlags) (auth.Secret, error) {
+	switch {
+	case !f.set.Changed("api-key"):
+		return auth.Secret{}, nil
+	case strings.TrimSpace(f.key) == "":
+		return auth.Secret{}, usageError{errors.New("--api-key is empty; give env:NAME, file:PATH or -, or leave it out")}
+	}
+	key, warning, err := (auth.Request{Settings: l, Key: f.key, Stdin: p.in}).ReadKey()
+	if err == nil && warning != "" {
+		fmt.Fprintln(p.errOut, "oh: "+warning)
+	}
+	return key, err
+}
+
+// sayWhatLacks says what keeps a profile from use. moved is whether its address
+// is a new one, which gets the key that was there.
+func (p *program) sayWhatLacks(s auth.Status, moved bool) {
+	switch {
+	case s.State == auth.Faulty || s.State == auth.NoKeyYet && s.Source != "":
+		fmt.Fprintf(p.errOut, "oh: it cannot be used yet: %s\n", text.Clean(s.Source))
+	case s.State == auth.NoKeyYet && s.Profile.Missing == "":
+		fmt.Fprintln(p.errOut, noKeyYet(s.Profile))
+	case s.State == auth.Ready && moved:
+		fmt.Fprintf(p.errOut, "oh: its key (%s) goes to %s from now on\n", text.Clean(s.Source), text.Clean(config.HideUser(s.Profile.BaseURL)))
+	}
 }
 
 // keyFits refuses a key of another vendor, before anything is written.
