@@ -178,3 +178,35 @@ func TestEmptyFlag(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+// TestAddressInSettings: no command writes a password into the settings.
+func TestAddressInSettings(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, "")
+	for _, args := range [][]string{
+		{"config", "set", "base_url", "http://u:" + canary + "@h/v1"}, {"config", "set", "profiles.me.base_url", "u:" + canary + "@h"},
+		{"provider", "add", "me", "--base-url", "http://u:" + canary + "@h/v1"},
+	} {
+		r := b.oh(args...)
+		r.wantCode(t, 2)
+		if strings.Contains(r.out+r.err, canary) {
+			t.Error(r)
+		}
+	}
+	if _, err := os.Stat(b.home + "/.openharness/settings.json"); err == nil {
+		t.Error("something was written")
+	}
+	b.oh("config", "set", "base_url", "http://127.0.0.1:1/v1").wantCode(t, 0)
+}
+
+// TestNearestProfile: a vendor's name leads to its profile, a slip to the
+// nearest.
+func TestNearestProfile(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, "")
+	for given, want := range map[string]string{"openai": "openai-compatible", "Anthropic": "claude-api", "opnai-compatible": "openai-compatible", "GROQ": "groq"} {
+		r := b.oh("-p", "--profile", given, "hi")
+		r.wantCode(t, 2)
+		r.wantErr(t, "did you mean "+want+"?")
+	}
+}

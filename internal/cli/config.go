@@ -144,6 +144,12 @@ func (p *program) setConfig(cmd *cobra.Command, scope, key, value string) error 
 	if err != nil {
 		return err
 	}
+	var address string
+	if strings.HasSuffix(key, "base_url") && decodeString(raw, &address) && address != "" {
+		if err := checkBase(address); err != nil {
+			return usageError{fmt.Errorf("%s: %w", key, err)}
+		}
+	}
 	paths, file, err := settingsFile(scope)
 	if err != nil {
 		return err
