@@ -210,3 +210,19 @@ func TestNearestProfile(t *testing.T) {
 		r.wantErr(t, "did you mean "+want+"?")
 	}
 }
+
+// TestWarnedBefore: where nothing can be started because a setting was passed
+// over, that is said too.
+func TestWarnedBefore(t *testing.T) {
+	t.Parallel()
+	b := keyless(t)
+	b.file(".openharness/settings.json", `{"active_profile": "gw", "profiles": {"gw": {"base_url": "http://127.0.0.1:1/v1", "api_key_helper": "touch $M/ran"}}}`)
+	for _, args := range [][]string{{"-p", "hi"}, {"-p", "--output-format", "json", "hi"}} {
+		r := b.oh(args...)
+		r.wantCode(t, 3)
+		r.wantErr(t, "this folder is not trusted", "active_profile, profiles")
+		if strings.Count(r.err, "not trusted") != 1 || b.marked("ran") != 0 {
+			t.Error(r)
+		}
+	}
+}

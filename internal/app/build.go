@@ -26,7 +26,7 @@ const (
 )
 
 // Build puts a session together. The steps depend on those before them only.
-// On an error nothing is left open.
+// On an error nothing is left open; it is an [*Unbuilt] if there were warnings.
 func Build(ctx context.Context, opts Options) (*Runtime, error) {
 	r := &Runtime{opts: opts}
 	steps := []func(context.Context) error{
@@ -45,8 +45,7 @@ func Build(ctx context.Context, opts Options) (*Runtime, error) {
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			_ = r.Close()
-			return nil, err
+			return nil, r.failed(err)
 		}
 	}
 	return r, nil

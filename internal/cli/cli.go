@@ -61,6 +61,7 @@ func (p *program) report(err error) int {
 	if p.signals.caught() != 0 && errors.Is(err, context.Canceled) {
 		return p.signals.exitCode()
 	}
+	p.warnUnbuilt(err)
 	code := exitCode(err)
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintln(p.errOut, "oh: "+text.Clean(msg))

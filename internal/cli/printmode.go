@@ -13,6 +13,7 @@ import (
 	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/print"
 	"github.com/openharness/oh/internal/slash"
+	"github.com/openharness/oh/internal/text"
 )
 
 // stdinTag wraps what came on stdin beside a prompt.
@@ -79,12 +80,22 @@ func (p *program) drive(printer *print.Printer, events iter.Seq2[oh.Envelope, er
 	return printer.Finish(runErr)
 }
 
+// warnUnbuilt tells what was warned of before a session could not be built.
+func (p *program) warnUnbuilt(err error) {
+	if e, ok := errors.AsType[*app.Unbuilt](err); ok {
+		for _, w := range e.Warnings {
+			fmt.Fprintln(p.errOut, "warning: "+text.Clean(w))
+		}
+	}
+}
+
 // notStarted reports a failure before the run, in the form of the output.
 func (p *program) notStarted(err error) error {
 	format, _ := print.ParseFormat(p.flags.format)
 	if format == print.Text || format == print.Events {
 		return err
 	}
+	p.warnUnbuilt(err)
 	printer := print.New(print.Options{Format: format, Out: p.out, Err: p.errOut, Info: print.Info{Version: Version}})
 	if _, printErr := printer.Finish(err); printErr != nil {
 		return printErr
