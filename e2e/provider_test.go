@@ -232,7 +232,7 @@ func TestSetupOfAzure(t *testing.T) {
 	f := b.attach("setup", "azure")
 	f.expect("Address of your Azure OpenAI resource")
 	f.typed("there\r")
-	f.expect("That is no address")
+	f.expect("must be an address that begins with")
 	f.expect("Address of")
 	f.typed("https://corp.openai.azure.com\r")
 	f.expect("Key for azure")
