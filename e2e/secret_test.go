@@ -226,3 +226,19 @@ func TestWarnedBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenCredentials: a file of keys that others can read is used, with a
+// warning.
+func TestOpenCredentials(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, ohtest.Anthropic, ohtest.Reply(ohtest.Text("a")), ohtest.Reply(ohtest.Text("b")))
+	delete(b.env, "ANTHROPIC_API_KEY")
+	b.run(call{args: []string{"auth", "login", "claude-api"}, stdin: strings.NewReader(anthropicKey)}).wantCode(t, 0)
+	if r := b.oh("-p", "hi"); r.code != 0 || strings.Contains(r.err, "chmod") {
+		t.Error(r)
+	}
+	must(t, os.Chmod(b.credentials(), 0o644))
+	r := b.oh("-p", "hi")
+	r.wantCode(t, 0)
+	r.wantErr(t, "chmod 600 "+b.credentials())
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ func (r Request) key(ctx context.Context, a *Access) error {
 		return &NoKey{Profile: p, Expired: true, Found: r.local(ctx), Path: store.Path}
 	case !key.IsZero():
 		a.Hold(key, where)
+		if where == store.Path && open(where) {
+			a.Warnings = append(a.Warnings, "others on this machine can read "+where+"; close it with: chmod 600 "+where)
+		}
 	case !own.IsZero():
 		a.Source = "settings"
 		a.Key, err = clean(own.Reveal(), a.Source)
@@ -54,6 +58,13 @@ func (r Request) key(ctx context.Context, a *Access) error {
 		return &NoKey{Profile: p, Found: r.local(ctx), Path: store.Path}
 	}
 	return nil
+}
+
+// open reports whether others than its owner may read a file. Where modes do not
+// say that, it does not.
+func open(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o044 != 0
 }
 
 // Hold takes a key of the store: a bearer token where the service knows no other.
