@@ -239,9 +239,9 @@ func (a *assembler) delta(ev *event, data []byte) error {
 	}
 	k := key(ev.Delta.Type)
 	if k == "" {
-		if ev.Delta.Type == "signature_delta" {
+		if ev.Delta.Type == "signature_delta" && ev.Delta.Signature != "" {
 			a.size.Add(len(ev.Delta.Signature))
-			s.opaque.Signature += ev.Delta.Signature
+			s.opaque.Signature = ev.Delta.Signature // it comes whole; the newest counts
 		}
 		return nil
 	}

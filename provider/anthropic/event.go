@@ -70,6 +70,9 @@ type usage struct {
 	Output     *int `json:"output_tokens"`
 	CacheRead  *int `json:"cache_read_input_tokens"`
 	CacheWrite *int `json:"cache_creation_input_tokens"`
+	OutputOf   struct {
+		Thinking *int `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
 }
 
 // take keeps the newest number of each kind. A zero does not replace a number:
@@ -80,6 +83,7 @@ func (u *usage) take(v *usage) {
 	}
 	for _, f := range [...]struct{ to, from **int }{
 		{&u.Input, &v.Input}, {&u.Output, &v.Output}, {&u.CacheRead, &v.CacheRead}, {&u.CacheWrite, &v.CacheWrite},
+		{&u.OutputOf.Thinking, &v.OutputOf.Thinking},
 	} {
 		if *f.from != nil && (**f.from > 0 || *f.to == nil) {
 			*f.to = *f.from
@@ -94,7 +98,13 @@ func (u *usage) counts() oh.Usage {
 		}
 		return max(0, *p)
 	}
-	return oh.Usage{InputTokens: n(u.Input), OutputTokens: n(u.Output), CacheReadTokens: n(u.CacheRead), CacheWriteTokens: n(u.CacheWrite)}
+	return oh.Usage{
+		InputTokens:      n(u.Input),
+		OutputTokens:     n(u.Output),
+		CacheReadTokens:  n(u.CacheRead),
+		CacheWriteTokens: n(u.CacheWrite),
+		ReasoningTokens:  min(n(u.OutputOf.Thinking), n(u.Output)),
+	}
 }
 
 // decode reads a JSON object. A member of an unexpected type is left out, not
