@@ -35,6 +35,7 @@ type block struct {
 	kind      blockKind
 	text      strings.Builder
 	signature string
+	plain     bool // a signature alone, of a part that was no thought
 	call      *call
 	unknown   oh.Unknown
 }
@@ -141,7 +142,7 @@ func (a *assembler) take(c *chunk) error {
 		return &wire.Told{Raw: raw}
 	}
 	a.saw(c.Model, c.Usage)
-	if len(c.Candidates) == 0 && c.Feedback.Reason != "" && c.Feedback.Reason != "BLOCK_REASON_UNSPECIFIED" {
+	if len(c.Candidates) == 0 && c.Feedback.blocks() {
 		a.blocked = true
 	}
 	if x := c.candidate(); x != nil {
@@ -206,14 +207,15 @@ func (a *assembler) say(p *part) {
 		signature = string(p.Signature)
 	}
 	b := a.last()
-	grows := b != nil && (b.kind == kind || p.Text == "" && b.kind <= thoughtBlock) &&
+	grows := b != nil && (b.kind == kind && !b.plain || p.Text == "" && b.kind <= thoughtBlock) &&
 		(signature == "" || b.signature == "" || b.signature == signature)
 	if !grows {
 		a.settle()
-		if p.Text == "" {
+		plain := p.Text == "" && kind == textBlock
+		if plain {
 			kind = thoughtBlock // a text would be empty
 		}
-		b = a.add(&block{kind: kind})
+		b = a.add(&block{kind: kind, plain: plain})
 	}
 	if signature != "" {
 		a.size.Add(len(signature))
@@ -313,7 +315,7 @@ func (a *assembler) Message() oh.Message {
 			}
 		case thoughtBlock:
 			// A thought without a signature goes home as well.
-			t := oh.Thinking{Text: b.text.String(), Opaque: a.sealAny(opaque{Signature: b.signature})}
+			t := oh.Thinking{Text: b.text.String(), Opaque: a.sealAny(opaque{Signature: b.signature, Plain: b.plain})}
 			if t.Text != "" || b.signature != "" {
 				m.Content = append(m.Content, t)
 			}
@@ -328,11 +330,13 @@ func (a *assembler) Message() oh.Message {
 	return m
 }
 
-// opaque is what this wire keeps with a block: the signature of its part and,
-// of a call, the id that the service gave it.
+// opaque is what this wire keeps with a block: the signature of its part; of a
+// call, the id that the service gave it; of a thought, whether it was the
+// signature of an empty text.
 type opaque struct {
 	Signature string `json:"thoughtSignature,omitempty"`
 	ID        string `json:"id,omitempty"`
+	Plain     bool   `json:"plain,omitempty"`
 }
 
 // seal keeps what came with a block for its origin, if anything did.
@@ -363,10 +367,10 @@ func (a *assembler) stop() oh.StopReason {
 			return oh.StopToolUse
 		}
 		return oh.StopEnd
-	case "MAX_TOKENS":
+	case "MAX_TOKENS", "CONTINUATION":
 		return oh.StopMaxTokens
 	case "", "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR",
-		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
+		"ESCALATION", "PUP_LIMITED_DISABLED", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
 		return oh.StopRefusal
 	}
 	return oh.StopReason(a.finish)

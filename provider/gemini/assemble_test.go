@@ -36,27 +36,30 @@ const stopped = `{"candidates":[{"finishReason":"STOP"}]}`
 func seal(data string) *oh.Opaque { return &oh.Opaque{Origin: "p/m", Data: json.RawMessage(data)} }
 
 func TestParts(t *testing.T) {
+	plain := func(s string) *oh.Opaque { return seal(`{"thoughtSignature":"` + s + `","plain":true}`) }
 	signed := func(s string) *oh.Opaque { return seal(`{"thoughtSignature":"` + s + `"}`) }
 	for name, tt := range map[string]struct {
 		chunks []string
 		want   oh.Blocks
 	}{
-		"text in pieces":   {[]string{chunkOf(`{"text":"a"}`), chunkOf(`{"text":"b"},{"text":"c"}`)}, oh.Blocks{oh.Text{Text: "abc"}}},
-		"thought and text": {[]string{chunkOf(`{"text":"a","thought":true},{"text":"b"},{"text":"c","thought":true}`)}, oh.Blocks{oh.Thinking{Text: "a", Opaque: seal("{}")}, oh.Text{Text: "b"}, oh.Thinking{Text: "c", Opaque: seal("{}")}}},
-		"signature first":  {[]string{chunkOf(`{"text":"a","thoughtSignature":"s"}`), chunkOf(`{"text":"b"}`)}, oh.Blocks{oh.Text{Text: "ab", Opaque: signed("s")}}},
-		"signature last":   {[]string{chunkOf(`{"text":"a"}`), chunkOf(`{"text":"b","thoughtSignature":"s"}`)}, oh.Blocks{oh.Text{Text: "ab", Opaque: signed("s")}}},
-		"signature alone":  {[]string{chunkOf(`{"text":"a"}`), chunkOf(`{"thoughtSignature":"s"}`)}, oh.Blocks{oh.Text{Text: "a", Opaque: signed("s")}}},
-		"one in each":      {[]string{chunkOf(`{"text":"a","thoughtSignature":"s"}`), chunkOf(`{"text":"b","thoughtSignature":"s"}`)}, oh.Blocks{oh.Text{Text: "ab", Opaque: signed("s")}}},
-		"two signatures":   {[]string{chunkOf(`{"text":"a","thoughtSignature":"s"}`), chunkOf(`{"text":"b","thoughtSignature":"t"}`)}, oh.Blocks{oh.Text{Text: "a", Opaque: signed("s")}, oh.Text{Text: "b", Opaque: signed("t")}}},
-		"of a thought":     {[]string{chunkOf(`{"text":"a","thought":true}`), chunkOf(`{"text":"","thoughtSignature":"s"}`)}, oh.Blocks{oh.Thinking{Text: "a", Opaque: signed("s")}}},
-		"two of a thought": {[]string{chunkOf(`{"text":"a","thought":true,"thoughtSignature":"s"}`), chunkOf(`{"thoughtSignature":"t"}`)}, oh.Blocks{oh.Thinking{Text: "a", Opaque: signed("s")}, oh.Thinking{Opaque: signed("t")}}},
-		"nothing else":     {[]string{chunkOf(`{"text":"","thoughtSignature":"s"}`)}, oh.Blocks{oh.Thinking{Opaque: signed("s")}}},
-		"nothing":          {[]string{chunkOf(`{"text":""},{},{"thought":true},null`), `{"candidates":[{"content":{}}]}`, `{"candidates":[]}`, `{}`, `null`, ` `}, oh.Blocks{}},
-		"halves":           {[]string{chunkOf(`{"text":"a\ud83d"}`), chunkOf(`{"text":"\ude00b"}`), chunkOf(`{"text":"c\ud83d","thought":true}`), chunkOf(`{"text":"d"}`)}, oh.Blocks{oh.Text{Text: "a😀b"}, oh.Thinking{Text: "c\ufffd", Opaque: seal("{}")}, oh.Text{Text: "d"}}},
-		"text and call":    {[]string{chunkOf(`{"text":"a","functionCall":{"name":"f"},"thoughtSignature":"s"}`)}, oh.Blocks{oh.Text{Text: "a"}, oh.ToolUse{ID: "call_1", Name: "f", Input: json.RawMessage("{}"), Opaque: signed("s")}}},
-		"an index counts":  {[]string{`{"candidates":[{"index":0,"content":{"parts":[{"text":"a"}]}}]}`, `{"candidates":[{"index":1,"content":{"parts":[{"text":"b"}]}}]}`}, oh.Blocks{oh.Text{Text: "ab"}}},
-		"candidates":       {[]string{`{"candidates":[{"content":{"parts":[{"text":"a"}]}},{"content":{"parts":[{"text":"b"}]}}]}`, `{"candidates":[{"index":1,"content":{"parts":[{"text":"c"}]}},{"index":0,"content":{"parts":[{"text":"d"}]}}]}`}, oh.Blocks{oh.Text{Text: "ad"}}},
-		"a list":           {[]string{`[` + chunkOf(`{"text":"a"}`) + `,` + chunkOf(`{"text":"b"}`) + `]`}, oh.Blocks{oh.Text{Text: "ab"}}},
+		"text in pieces":        {[]string{chunkOf(`{"text":"a"}`), chunkOf(`{"text":"b"},{"text":"c"}`)}, oh.Blocks{oh.Text{Text: "abc"}}},
+		"thought and text":      {[]string{chunkOf(`{"text":"a","thought":true},{"text":"b"},{"text":"c","thought":true}`)}, oh.Blocks{oh.Thinking{Text: "a", Opaque: seal("{}")}, oh.Text{Text: "b"}, oh.Thinking{Text: "c", Opaque: seal("{}")}}},
+		"signature first":       {[]string{chunkOf(`{"text":"a","thoughtSignature":"s"}`), chunkOf(`{"text":"b"}`)}, oh.Blocks{oh.Text{Text: "ab", Opaque: signed("s")}}},
+		"signature last":        {[]string{chunkOf(`{"text":"a"}`), chunkOf(`{"text":"b","thoughtSignature":"s"}`)}, oh.Blocks{oh.Text{Text: "ab", Opaque: signed("s")}}},
+		"signature alone":       {[]string{chunkOf(`{"text":"a"}`), chunkOf(`{"thoughtSignature":"s"}`)}, oh.Blocks{oh.Text{Text: "a", Opaque: signed("s")}}},
+		"one in each":           {[]string{chunkOf(`{"text":"a","thoughtSignature":"s"}`), chunkOf(`{"text":"b","thoughtSignature":"s"}`)}, oh.Blocks{oh.Text{Text: "ab", Opaque: signed("s")}}},
+		"two signatures":        {[]string{chunkOf(`{"text":"a","thoughtSignature":"s"}`), chunkOf(`{"text":"b","thoughtSignature":"t"}`)}, oh.Blocks{oh.Text{Text: "a", Opaque: signed("s")}, oh.Text{Text: "b", Opaque: signed("t")}}},
+		"of a thought":          {[]string{chunkOf(`{"text":"a","thought":true}`), chunkOf(`{"text":"","thoughtSignature":"s"}`)}, oh.Blocks{oh.Thinking{Text: "a", Opaque: signed("s")}}},
+		"two of a thought":      {[]string{chunkOf(`{"text":"a","thought":true,"thoughtSignature":"s"}`), chunkOf(`{"thoughtSignature":"t"}`)}, oh.Blocks{oh.Thinking{Text: "a", Opaque: signed("s")}, oh.Thinking{Opaque: plain("t")}}},
+		"alone, then a thought": {[]string{chunkOf(`{"text":"","thoughtSignature":"s"}`), chunkOf(`{"text":"a","thought":true}`)}, oh.Blocks{oh.Thinking{Opaque: plain("s")}, oh.Thinking{Text: "a", Opaque: seal("{}")}}},
+		"nothing else":          {[]string{chunkOf(`{"text":"","thoughtSignature":"s"}`)}, oh.Blocks{oh.Thinking{Opaque: plain("s")}}},
+		"an empty thought":      {[]string{chunkOf(`{"text":"","thought":true,"thoughtSignature":"s"}`)}, oh.Blocks{oh.Thinking{Opaque: signed("s")}}},
+		"nothing":               {[]string{chunkOf(`{"text":""},{},{"thought":true},null`), `{"candidates":[{"content":{}}]}`, `{"candidates":[]}`, `{}`, `null`, ` `}, oh.Blocks{}},
+		"halves":                {[]string{chunkOf(`{"text":"a\ud83d"}`), chunkOf(`{"text":"\ude00b"}`), chunkOf(`{"text":"c\ud83d","thought":true}`), chunkOf(`{"text":"d"}`)}, oh.Blocks{oh.Text{Text: "a😀b"}, oh.Thinking{Text: "c\ufffd", Opaque: seal("{}")}, oh.Text{Text: "d"}}},
+		"text and call":         {[]string{chunkOf(`{"text":"a","functionCall":{"name":"f"},"thoughtSignature":"s"}`)}, oh.Blocks{oh.Text{Text: "a"}, oh.ToolUse{ID: "call_1", Name: "f", Input: json.RawMessage("{}"), Opaque: signed("s")}}},
+		"an index counts":       {[]string{`{"candidates":[{"index":0,"content":{"parts":[{"text":"a"}]}}]}`, `{"candidates":[{"index":1,"content":{"parts":[{"text":"b"}]}}]}`}, oh.Blocks{oh.Text{Text: "ab"}}},
+		"candidates":            {[]string{`{"candidates":[{"content":{"parts":[{"text":"a"}]}},{"content":{"parts":[{"text":"b"}]}}]}`, `{"candidates":[{"index":1,"content":{"parts":[{"text":"c"}]}},{"index":0,"content":{"parts":[{"text":"d"}]}}]}`}, oh.Blocks{oh.Text{Text: "ad"}}},
+		"a list":                {[]string{`[` + chunkOf(`{"text":"a"}`) + `,` + chunkOf(`{"text":"b"}`) + `]`}, oh.Blocks{oh.Text{Text: "ab"}}},
 	} {
 		m, err := play(newAssembler("p/m", "m"), append(tt.chunks, stopped)...)
 		if err != nil {
@@ -121,6 +124,7 @@ func TestStop(t *testing.T) {
 	for reason, want := range map[string]oh.StopReason{
 		"STOP": oh.StopEnd, "MAX_TOKENS": oh.StopMaxTokens, "SAFETY": oh.StopRefusal, "RECITATION": oh.StopRefusal, "LANGUAGE": oh.StopRefusal,
 		"BLOCKLIST": oh.StopRefusal, "PROHIBITED_CONTENT": oh.StopRefusal, "SPII": oh.StopRefusal, "IMAGE_SAFETY": oh.StopRefusal,
+		"ESCALATION": oh.StopRefusal, "PUP_LIMITED_DISABLED": oh.StopRefusal, "CONTINUATION": oh.StopMaxTokens,
 		"OTHER": "OTHER", "NO_IMAGE": "NO_IMAGE", "NEW_REASON": "NEW_REASON",
 	} {
 		m, err := play(newAssembler("p/m", "m"), `{"candidates":[{"finishReason":"`+reason+`"}]}`)
@@ -148,6 +152,7 @@ func TestState(t *testing.T) {
 		{[]string{chunkOf(`{"text":"a"}`)}, wire.Open},
 		{[]string{`{"candidates":[{"finishReason":"FINISH_REASON_UNSPECIFIED"}]}`}, wire.Open},
 		{[]string{`{"promptFeedback":{"blockReason":"BLOCK_REASON_UNSPECIFIED"}}`}, wire.Open},
+		{[]string{`{"promptFeedback":{"blockReason":"BLOCKED_REASON_UNSPECIFIED"}}`}, wire.Open},
 		{[]string{`{"promptFeedback":{"safetyRatings":[]},"usageMetadata":{}}`}, wire.Open},
 		{[]string{`{"promptFeedback":{"blockReason":"SAFETY"}}`}, wire.Complete},
 		{[]string{stopped}, wire.Complete},

@@ -29,6 +29,16 @@ type feedback struct {
 	Reason delta.Text `json:"blockReason"`
 }
 
+// blocks reports whether the prompt was refused. The two services of Google
+// write differently that there is no reason.
+func (f *feedback) blocks() bool {
+	switch f.Reason {
+	case "", "BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED":
+		return false
+	}
+	return true
+}
+
 type candidate struct {
 	Index   *int `json:"index"`
 	Content struct {

@@ -205,7 +205,11 @@ func (e *encoder) assistant(p *parts, m *oh.Message) {
 			p.text(x.Text, o.Signature)
 		case oh.Thinking:
 			var o opaque
-			if o.open(x.Opaque, e.origin) && !e.traits.NoReasoning {
+			switch home := o.open(x.Opaque, e.origin); {
+			case !home || e.traits.NoReasoning && !o.Plain:
+			case o.Plain:
+				p.text(x.Text, o.Signature)
+			default:
 				p.thought(x.Text, o.Signature)
 			}
 		case oh.ToolUse:

@@ -24,9 +24,9 @@ func (p *parts) begin() {
 	}
 }
 
-// text adds a text, unless it says nothing.
+// text adds a text, unless it says nothing and is not signed.
 func (p *parts) text(s, signature string) {
-	if body.Blank(s) {
+	if body.Blank(s) && signature == "" {
 		return
 	}
 	p.begin()
