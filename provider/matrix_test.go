@@ -349,6 +349,7 @@ func TestRefusals(t *testing.T) {
 			{"forbidden", answer{403, nil, ""}, oh.KindAuth, 0},
 			{"unknown model", answer{404, nil, `{"error":{"type":"not_found_error","message":"model: m"}}`}, oh.KindInvalid, 0},
 			{"bad request", answer{400, nil, `{"error":{"type":"invalid_request_error","message":"no"}}`}, oh.KindInvalid, 0},
+			{"refused with a code that says nothing", answer{400, nil, `{"type":"error","error":{"type":"api_error","code":"server_error","message":"no"}}`}, oh.KindInvalid, 0},
 			{"too large", answer{413, nil, `{"error":{"type":"request_too_large","message":"no"}}`}, oh.KindTooLong, 0},
 			{"rate", answer{429, http.Header{"Retry-After": {"2"}}, `{"error":{"type":"rate_limit_error","message":"This would exceed the rate limit of 30,000 input tokens per minute; the prompt is too long"}}`}, oh.KindLimited, 2 * time.Second},
 			{"rate in milliseconds", answer{429, http.Header{"Retry-After-Ms": {"1500"}}, `{}`}, oh.KindLimited, 1500 * time.Millisecond},

@@ -100,5 +100,5 @@ var rules = [...]wire.Rule{
 	{Code: "rate_limit_error", Kind: oh.KindLimited},
 	{Code: "not_found_error", Kind: oh.KindInvalid},
 	{Words: "overloaded", Kind: oh.KindOverloaded},
-	{Code: "api_error", Kind: oh.KindUnavailable},
+	{Code: "api_error", Kind: oh.KindUnavailable, Vague: true},
 }

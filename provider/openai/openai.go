@@ -159,6 +159,6 @@ var rules = [...]wire.Rule{
 	{Words: "flagged", Kind: oh.KindInvalid},
 	{Code: "overloaded", Kind: oh.KindOverloaded},
 	{Words: "overloaded", Kind: oh.KindOverloaded},
-	{Code: "server_error", Kind: oh.KindUnavailable},
-	{Code: "upstream_error", Kind: oh.KindUnavailable},
+	{Code: "server_error", Kind: oh.KindUnavailable, Vague: true},
+	{Code: "upstream_error", Kind: oh.KindUnavailable, Vague: true},
 }

@@ -35,6 +35,10 @@ type Rule struct {
 
 	// Final: a quota is used up although the service names a short wait.
 	Final bool
+
+	// Vague: gateways put the code on failures of all kinds, so that the status,
+	// where there is one, says more.
+	Vague bool
 }
 
 // DailyQuota is the code of an error whose details say that a quota of a day
@@ -84,6 +88,7 @@ func (l *Link) Fault(status int, header http.Header, raw []byte) *oh.Error {
 	}
 	after := clamp(float64(max(retryAfter(status, header), f.after)))
 	kind, advice := l.classify(status, &f, after)
+	kind = obey(header, status, kind)
 	code := f.code
 	if code == "" {
 		code = f.kind
@@ -112,7 +117,7 @@ func (l *Link) classify(status int, f *fault, after int64) (kind oh.Kind, advice
 	for _, table := range [...][]Rule{l.rules, shared[:]} {
 		for _, r := range table {
 			if r.Code != "" && !strings.EqualFold(r.Code, f.code) && !strings.EqualFold(r.Code, f.kind) ||
-				r.Words != "" && !strings.Contains(words, r.Words) || r.Unless != nil && r.Unless(words) {
+				r.Words != "" && !strings.Contains(words, r.Words) || r.Unless != nil && r.Unless(words) || r.Vague && status != 0 {
 				continue
 			}
 			switch {
@@ -134,6 +139,27 @@ func (l *Link) classify(status int, f *fault, after int64) (kind oh.Kind, advice
 		return oh.KindInvalid, ""
 	}
 	return ofStatus(status), ""
+}
+
+// obey heeds the header in which OpenAI, Anthropic and gateways that follow
+// them say whether to try again. It overrules what a status means, but not words
+// that say why another attempt fails as well, nor an overload, from which
+// another model may be the way out.
+func obey(h http.Header, status int, kind oh.Kind) oh.Kind {
+	switch h.Get("X-Should-Retry") {
+	case "false":
+		switch kind {
+		case oh.KindLimited:
+			return oh.KindQuota // of hours or days
+		case oh.KindUnavailable:
+			return oh.KindInvalid
+		}
+	case "true":
+		if kind == oh.KindInvalid && ofStatus(status) == kind {
+			return oh.KindUnavailable
+		}
+	}
+	return kind
 }
 
 // fixed reports statuses that waiting does not change.
