@@ -241,18 +241,42 @@ func checkFull(t *testing.T, v voice, got said) {
 	}
 }
 
+// Wherever one read ends and the next begins: each place is tried once, several
+// of them in one stream, and all of them in the last.
 func TestCutAnywhere(t *testing.T) {
+	const apart = 61 // bytes; no length that repeats in a stream
 	each(t, func(t *testing.T, v voice) {
-		for i := range v.full {
-			p := served(v, func(*http.Request) io.Reader {
-				return io.MultiReader(strings.NewReader(v.full[:i]), strings.NewReader(v.full[i:]))
-			})
+		for first := 1; first <= apart+1; first++ {
+			step := apart
+			if first > apart {
+				step = 1
+			}
+			p := served(v, func(*http.Request) io.Reader { return &lumps{v.full, first % apart, step} })
 			checkFull(t, v, listen(t, p.Stream(t.Context(), hello())))
 			if t.Failed() {
-				t.Fatalf("cut at byte %d", i)
+				t.Fatalf("cut at byte %d and every %d after", first%apart, step)
 			}
 		}
 	})
+}
+
+// lumps gives out s in reads of n bytes, the first of another length.
+type lumps struct {
+	s        string
+	first, n int
+}
+
+func (l *lumps) Read(p []byte) (int, error) {
+	if l.s == "" {
+		return 0, io.EOF
+	}
+	want := l.n
+	if l.first > 0 {
+		want = l.first
+	}
+	n := copy(p, l.s[:min(want, len(l.s))])
+	l.s, l.first = l.s[n:], max(0, l.first-n)
+	return n, nil
 }
 
 func TestForms(t *testing.T) {

@@ -7,7 +7,7 @@ type Thinking int
 const (
 	ThinkNone   Thinking = iota
 	ThinkBudget          // a number of tokens (Anthropic: thinking.budget_tokens)
-	ThinkEffort          // a word (Anthropic: adaptive thinking with output_config.effort; Chat: reasoning_effort)
+	ThinkEffort          // a word (Anthropic: adaptive thinking with output_config.effort; Chat: reasoning_effort; Responses: reasoning.effort)
 )
 
 // The forms of call ids.
@@ -33,7 +33,8 @@ type Traits struct {
 	// goes back (see [oh.Origin]) is that of the request's in any case.
 	Name string
 
-	// Betas are sent as anthropic-beta on the Anthropic wire.
+	// Betas are sent as anthropic-beta on the Anthropic wire, and as
+	// anthropic_beta on the Bedrock wire.
 	Betas []string
 
 	// MaxOutput is the output limit in tokens that is sent when the request has
@@ -63,12 +64,14 @@ type Traits struct {
 	TokenField string
 
 	// ReasoningField forces the field in which reasoning goes back on the Chat
-	// wire. Empty: the field it came in. NoReasoning keeps all reasoning back
-	// (services that refuse the field in a request). EmptyReasoning sends an
-	// empty field with calls that had no reasoning (some Kimi endpoints demand it).
+	// wire. Empty: the field it came in. EmptyReasoning sends an empty field with
+	// calls that had no reasoning (some Kimi endpoints demand it).
 	ReasoningField string
-	NoReasoning    bool
 	EmptyReasoning bool
+
+	// NoReasoning keeps all reasoning back, on every wire (services that refuse
+	// it in a request). On the Responses wire it is not asked for either.
+	NoReasoning bool
 
 	// NoImages: the model takes no images; a note stands for each.
 	NoImages bool
@@ -77,19 +80,21 @@ type Traits struct {
 	// it they follow in a user message.
 	ImageInToolResult bool
 
-	// Documents: the Chat service takes PDF files as file parts. Without it a
-	// note stands for each. The Anthropic wire always takes them.
+	// Documents: on the Chat and Responses wires the service takes PDF files as
+	// file parts. Without it a note stands for each. The Anthropic and Bedrock
+	// wires always take them, the Gemini wire where the model takes images.
 	Documents bool
 
-	// NoUsageOption leaves stream_options out (services that refuse it).
+	// NoUsageOption leaves stream_options out on the Chat wire (services that
+	// refuse it).
 	NoUsageOption bool
 
 	// NoTools: the model takes no tools. They are left out of the request and
 	// earlier calls and results go as text.
 	NoTools bool
 
-	// CallIDs is the form of call ids that the service takes: [AnyID] or
-	// [NineID].
+	// CallIDs is the form of call ids that a service takes on the Chat wire:
+	// [AnyID] or [NineID].
 	CallIDs string
 
 	// Schema is the dialect of the tools' schemas: [PlainSchema], [GeminiSchema]
@@ -108,11 +113,12 @@ type Traits struct {
 	// signature, so those of other origins need a stand-in.
 	SignedCalls bool
 
-	// CacheKey sends the session as prompt_cache_key on the Chat wire.
+	// CacheKey sends the session as prompt_cache_key on the Chat and Responses
+	// wires.
 	CacheKey bool
 
-	// NoCache leaves cache_control out on the Anthropic wire (services that
-	// refuse it).
+	// NoCache leaves the marks of what to cache out: cache_control on the
+	// Anthropic wire, cachePoint on the Bedrock wire (services that refuse them).
 	NoCache bool
 }
 

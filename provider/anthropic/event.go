@@ -7,6 +7,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 type event struct {
@@ -66,12 +67,12 @@ func (p *piece) kind() string {
 }
 
 type usage struct {
-	Input      *int `json:"input_tokens"`
-	Output     *int `json:"output_tokens"`
-	CacheRead  *int `json:"cache_read_input_tokens"`
-	CacheWrite *int `json:"cache_creation_input_tokens"`
+	Input      loose.Count `json:"input_tokens"`
+	Output     loose.Count `json:"output_tokens"`
+	CacheRead  loose.Count `json:"cache_read_input_tokens"`
+	CacheWrite loose.Count `json:"cache_creation_input_tokens"`
 	OutputOf   struct {
-		Thinking *int `json:"thinking_tokens"`
+		Thinking loose.Count `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
 
@@ -81,29 +82,23 @@ func (u *usage) take(v *usage) {
 	if v == nil {
 		return
 	}
-	for _, f := range [...]struct{ to, from **int }{
+	for _, f := range [...]struct{ to, from *loose.Count }{
 		{&u.Input, &v.Input}, {&u.Output, &v.Output}, {&u.CacheRead, &v.CacheRead}, {&u.CacheWrite, &v.CacheWrite},
 		{&u.OutputOf.Thinking, &v.OutputOf.Thinking},
 	} {
-		if *f.from != nil && (**f.from > 0 || *f.to == nil) {
+		if *f.from > 0 {
 			*f.to = *f.from
 		}
 	}
 }
 
 func (u *usage) counts() oh.Usage {
-	n := func(p *int) int {
-		if p == nil {
-			return 0
-		}
-		return max(0, *p)
-	}
 	return oh.Usage{
-		InputTokens:      n(u.Input),
-		OutputTokens:     n(u.Output),
-		CacheReadTokens:  n(u.CacheRead),
-		CacheWriteTokens: n(u.CacheWrite),
-		ReasoningTokens:  min(n(u.OutputOf.Thinking), n(u.Output)),
+		InputTokens:      int(u.Input),
+		OutputTokens:     int(u.Output),
+		CacheReadTokens:  int(u.CacheRead),
+		CacheWriteTokens: int(u.CacheWrite),
+		ReasoningTokens:  int(min(u.OutputOf.Thinking, u.Output)),
 	}
 }
 

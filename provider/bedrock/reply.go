@@ -9,23 +9,17 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/argument"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 	"github.com/openharness/oh/provider/internal/wire"
 )
 
-// usage counts tokens as the service does. A field of another type than a
-// number is left at 0.
+// usage counts tokens as the service does.
 type usage struct {
-	Input      int `json:"inputTokens"`
-	Output     int `json:"outputTokens"`
-	Total      int `json:"totalTokens"`
-	CacheRead  int `json:"cacheReadInputTokens"`
-	CacheWrite int `json:"cacheWriteInputTokens"`
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (u *usage) UnmarshalJSON(raw []byte) error {
-	type plain usage
-	return decode(raw, (*plain)(u))
+	Input      loose.Count `json:"inputTokens"`
+	Output     loose.Count `json:"outputTokens"`
+	Total      loose.Count `json:"totalTokens"`
+	CacheRead  loose.Count `json:"cacheReadInputTokens"`
+	CacheWrite loose.Count `json:"cacheWriteInputTokens"`
 }
 
 // take keeps the newest counts.
@@ -38,11 +32,16 @@ func (u *usage) take(v *usage) {
 // counts returns the usage in our form. Where the total shows that what the
 // cache had is among the input, it is taken off.
 func (u *usage) counts() oh.Usage {
-	in, read, write := max(0, u.Input), max(0, u.CacheRead), max(0, u.CacheWrite)
-	if cached := read + write; cached > 0 && in >= cached && u.Total == in+u.Output {
+	in := u.Input
+	if cached := u.CacheRead + u.CacheWrite; cached > 0 && in >= cached && u.Total == in+u.Output {
 		in -= cached
 	}
-	return oh.Usage{InputTokens: in, OutputTokens: max(0, u.Output), CacheReadTokens: read, CacheWriteTokens: write}
+	return oh.Usage{
+		InputTokens:      int(in),
+		OutputTokens:     int(u.Output),
+		CacheReadTokens:  int(u.CacheRead),
+		CacheWriteTokens: int(u.CacheWrite),
+	}
 }
 
 // Whole implements [wire.Assembler].

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 // chunk is one event of a stream, or the whole of a reply that was not
@@ -73,13 +72,13 @@ func decode(data []byte) ([]chunk, error) {
 // fault returns the error that the chunk tells, nil when it tells none.
 func (c *chunk) fault() []byte {
 	switch {
-	case present(c.Error):
+	case loose.Present(c.Error):
 		return append(append([]byte(`{"error":`), c.Error...), '}')
 	case c.Candidates != nil || c.Usage != nil || c.Feedback.Reason != "":
 		return nil
-	case present(c.Message) && present(c.Code):
+	case loose.Present(c.Message) && loose.Present(c.Code):
 		return []byte(`{"error":{"code":` + string(c.Code) + `,"message":` + string(c.Message) + `}}`)
-	case present(c.Detail):
+	case loose.Present(c.Detail):
 		return []byte(`{"error":{"message":` + string(c.Detail) + `}}`)
 	}
 	return nil
@@ -94,14 +93,6 @@ func (c *chunk) candidate() *candidate {
 		}
 	}
 	return nil
-}
-
-func present(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", "false", `""`, "{}":
-		return false
-	}
-	return true
 }
 
 // part is one part of a reply. raw is the whole of one of a kind that this
@@ -149,7 +140,7 @@ func (p *part) unknown() (u oh.Unknown, ok bool) {
 		switch name {
 		case "text", "thought", "thoughtSignature", "functionCall", "partMetadata", "videoMetadata", "mediaResolution":
 		default:
-			if present(raw) {
+			if loose.Present(raw) {
 				kinds = append(kinds, name)
 			}
 		}
@@ -178,24 +169,12 @@ func (f *functionCall) args() string {
 
 // counts are the numbers of a usage report.
 type counts struct {
-	Prompt     count `json:"promptTokenCount"`
-	ToolPrompt count `json:"toolUsePromptTokenCount"`
-	Cached     count `json:"cachedContentTokenCount"`
-	Candidates count `json:"candidatesTokenCount"`
-	Thoughts   count `json:"thoughtsTokenCount"`
-	Total      count `json:"totalTokenCount"`
-}
-
-// count is a number of tokens however it is written; what is no number is 0.
-type count int
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *count) UnmarshalJSON(raw []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(bytes.TrimSpace(raw)), `"`), 64)
-	if err == nil && f > 0 && f < 1e15 {
-		*c = count(f)
-	}
-	return nil
+	Prompt     loose.Count `json:"promptTokenCount"`
+	ToolPrompt loose.Count `json:"toolUsePromptTokenCount"`
+	Cached     loose.Count `json:"cachedContentTokenCount"`
+	Candidates loose.Count `json:"candidatesTokenCount"`
+	Thoughts   loose.Count `json:"thoughtsTokenCount"`
+	Total      loose.Count `json:"totalTokenCount"`
 }
 
 // take keeps the newest number of each kind: each chunk tells running totals,
@@ -204,7 +183,7 @@ func (u *counts) take(v *counts) {
 	if v == nil {
 		return
 	}
-	for _, f := range [...]struct{ to, from *count }{
+	for _, f := range [...]struct{ to, from *loose.Count }{
 		{&u.Prompt, &v.Prompt}, {&u.ToolPrompt, &v.ToolPrompt}, {&u.Cached, &v.Cached},
 		{&u.Candidates, &v.Candidates}, {&u.Thoughts, &v.Thoughts}, {&u.Total, &v.Total},
 	} {

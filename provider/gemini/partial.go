@@ -9,6 +9,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 // partial is a piece of the arguments of a call, as Vertex AI streams them to
@@ -123,7 +124,7 @@ func (p *partial) value(old any) (any, error) {
 		piece, _ := delta.Piece(p.String)
 		s.text.WriteString(s.seam.Join(piece))
 		return s, nil
-	case present(p.Number):
+	case loose.Present(p.Number):
 		return p.Number, nil
 	case len(p.Bool) > 0:
 		return p.Bool, nil

@@ -268,15 +268,8 @@ func (e *encoder) words(x oh.Block) string {
 			return note.LeftOut(x.MediaType)
 		}
 	case oh.Document:
-		switch {
-		case strings.EqualFold(x.MediaType, pdf) && len(x.Data) > 0 && !e.traits.NoImages:
-		case strings.HasPrefix(strings.ToLower(x.MediaType), "text/") && !body.Blank(string(x.Data)):
-			if body.Blank(x.Name) {
-				return string(x.Data)
-			}
-			return x.Name + ":\n" + string(x.Data)
-		default:
-			return note.LeftOut(strings.TrimSpace(x.MediaType + " " + x.Name))
+		if !strings.EqualFold(x.MediaType, pdf) || len(x.Data) == 0 || e.traits.NoImages {
+			return note.Document(x)
 		}
 	}
 	return ""

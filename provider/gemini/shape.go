@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 // shape reads the common chunk of a long stream cheaply: one that equals a
@@ -25,7 +26,7 @@ type shape struct {
 // slot is a number that may differ, and what comes before it.
 type slot struct {
 	before []byte
-	field  func(*counts) *count // nil for a number that does not matter
+	field  func(*counts) *loose.Count // nil for a number that does not matter
 }
 
 // maxLearned bounds the work on streams whose chunks never repeat a shape.
@@ -33,15 +34,15 @@ const maxLearned = 64
 
 type tally struct {
 	name  string
-	field func(*counts) *count
+	field func(*counts) *loose.Count
 }
 
 // numbers are the members whose numbers may differ.
 var numbers = [...]tally{
-	{"promptTokenCount", func(c *counts) *count { return &c.Prompt }},
-	{"candidatesTokenCount", func(c *counts) *count { return &c.Candidates }},
-	{"thoughtsTokenCount", func(c *counts) *count { return &c.Thoughts }},
-	{"totalTokenCount", func(c *counts) *count { return &c.Total }},
+	{"promptTokenCount", func(c *counts) *loose.Count { return &c.Prompt }},
+	{"candidatesTokenCount", func(c *counts) *loose.Count { return &c.Candidates }},
+	{"thoughtsTokenCount", func(c *counts) *loose.Count { return &c.Thoughts }},
+	{"totalTokenCount", func(c *counts) *loose.Count { return &c.Total }},
 	{"tokenCount", nil},
 }
 
@@ -66,7 +67,7 @@ func (s *shape) match(data []byte) (p part, u counts, ok bool) {
 			return part{}, counts{}, false
 		}
 		if slot.field != nil {
-			*slot.field(&u) = count(n)
+			*slot.field(&u) = loose.Count(n)
 		}
 	}
 	return part{Text: delta.Text(text), Thought: s.thought}, u, bytes.Equal(rest, s.suffix)
@@ -93,7 +94,7 @@ func (s *shape) learn(c *chunk, data []byte) {
 	for i, slot := range slots {
 		proof = append(append(proof, slot.before...), '9', byte('0'+i%10))
 		if slot.field != nil {
-			*slot.field(&want) = count(90 + i%10)
+			*slot.field(&want) = loose.Count(90 + i%10)
 		}
 	}
 	proof = append(proof, suffix...)

@@ -12,6 +12,7 @@ import (
 	"github.com/openharness/oh/provider/internal/argument"
 	"github.com/openharness/oh/provider/internal/body"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 	"github.com/openharness/oh/provider/internal/wire"
 )
 
@@ -63,10 +64,10 @@ type chunk struct {
 		Thinking delta.Text `json:"thinking"`
 		Calls    []call     `json:"tool_calls"`
 	} `json:"message"`
-	Done   flag       `json:"done"`
-	Reason delta.Text `json:"done_reason"`
-	Prompt count      `json:"prompt_eval_count"`
-	Reply  count      `json:"eval_count"`
+	Done   flag        `json:"done"`
+	Reason delta.Text  `json:"done_reason"`
+	Prompt loose.Count `json:"prompt_eval_count"`
+	Reply  loose.Count `json:"eval_count"`
 }
 
 type call struct {
@@ -97,18 +98,6 @@ type flag bool
 // UnmarshalJSON implements [json.Unmarshaler].
 func (f *flag) UnmarshalJSON(raw []byte) error {
 	*f = string(raw) == "true"
-	return nil
-}
-
-// count is a number of tokens; what is none is 0.
-type count int
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *count) UnmarshalJSON(raw []byte) error {
-	n, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
-	if err == nil && n > 0 && n < 1e12 {
-		*c = count(n)
-	}
 	return nil
 }
 

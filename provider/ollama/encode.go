@@ -285,14 +285,6 @@ func (e *encoder) part(p *parts, x oh.Block) {
 		}
 		p.images = append(p.images, x.Data)
 	case oh.Document:
-		if !strings.HasPrefix(x.MediaType, "text/") || body.Blank(string(x.Data)) {
-			p.add(note.LeftOut(strings.TrimSpace(x.MediaType + " " + x.Name)))
-			return
-		}
-		said := string(x.Data)
-		if !body.Blank(x.Name) {
-			said = x.Name + ":\n" + said
-		}
-		p.add(said)
+		p.add(note.Document(x))
 	}
 }

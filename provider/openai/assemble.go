@@ -9,6 +9,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 	"github.com/openharness/oh/provider/internal/wire"
 )
 
@@ -183,7 +184,7 @@ func (a *assembler) take(c *chunk) error {
 }
 
 func (a *assembler) choice(ch *choice) error {
-	if present(ch.Error) {
+	if loose.Present(ch.Error) {
 		return &wire.Told{Raw: append(append([]byte(`{"error":`), ch.Error...), '}')}
 	}
 	if d := a.news(ch); d != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/argument"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 // call is one call in the making.
@@ -82,7 +83,7 @@ func (a *assembler) grow(c *call, args string) {
 
 // hang keeps the extra content of a piece: the newest is the whole.
 func (c *call) hang(d *callDelta) {
-	if present(d.Extra) {
+	if loose.Present(d.Extra) {
 		c.extra = d.Extra
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 // chunk is one event of a stream, or the whole of a reply that was not
@@ -79,16 +80,8 @@ func (ch *choice) place() int {
 
 // fault reports whether the chunk tells an error.
 func (c *chunk) fault() bool {
-	return present(c.Error) || c.Object == "error" ||
-		c.Choices == nil && c.Usage == nil && (present(c.Detail) || present(c.Message) && present(c.Code))
-}
-
-func present(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", "false", `""`, "{}":
-		return false
-	}
-	return true
+	return loose.Present(c.Error) || c.Object == "error" ||
+		c.Choices == nil && c.Usage == nil && (loose.Present(c.Detail) || loose.Present(c.Message) && loose.Present(c.Code))
 }
 
 // pure returns the one string that the chunk carries and its field, if
@@ -99,7 +92,7 @@ func (c *chunk) pure() (field, s string, ok bool) {
 	}
 	ch := &c.Choices[0]
 	d := ch.Delta
-	if ch.place() != 0 || ch.Finish != "" || present(ch.Error) || ch.Usage != nil || ch.Message != nil || d == nil ||
+	if ch.place() != 0 || ch.Finish != "" || loose.Present(ch.Error) || ch.Usage != nil || ch.Message != nil || d == nil ||
 		d.Refusal != "" || d.Sealed != "" || len(d.details()) > 0 || d.FunctionCall != nil || len(d.ToolCalls) > 0 {
 		return "", "", false
 	}
@@ -277,30 +270,18 @@ func (f *function) args() string {
 
 // counts are the numbers of a usage report in its dialects.
 type counts struct {
-	Prompt     count `json:"prompt_tokens"`
-	Completion count `json:"completion_tokens"`
-	Total      count `json:"total_tokens"`
-	CacheHit   count `json:"prompt_cache_hit_tokens"`
-	Cached     count `json:"cached_tokens"`
+	Prompt     loose.Count `json:"prompt_tokens"`
+	Completion loose.Count `json:"completion_tokens"`
+	Total      loose.Count `json:"total_tokens"`
+	CacheHit   loose.Count `json:"prompt_cache_hit_tokens"`
+	Cached     loose.Count `json:"cached_tokens"`
 	PromptOf   struct {
-		Cached count `json:"cached_tokens"`
-		Write  count `json:"cache_write_tokens"`
+		Cached loose.Count `json:"cached_tokens"`
+		Write  loose.Count `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionOf struct {
-		Reasoning count `json:"reasoning_tokens"`
+		Reasoning loose.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-}
-
-// count is a number of tokens however it is written; what is no number is 0.
-type count int
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *count) UnmarshalJSON(raw []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(bytes.TrimSpace(raw)), `"`), 64)
-	if err == nil && f > 0 && f < 1e15 {
-		*c = count(f)
-	}
-	return nil
 }
 
 type usage struct{ last counts }

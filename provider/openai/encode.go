@@ -294,7 +294,7 @@ func (e *encoder) follows(x oh.Block) bool {
 	case oh.Image:
 		return (!e.traits.ImageInToolResult || e.traits.NoTools) && !e.traits.NoImages && body.ImageType(x.MediaType) != ""
 	case oh.Document:
-		return e.traits.Documents && x.MediaType == pdf
+		return e.traits.Documents && strings.EqualFold(x.MediaType, pdf)
 	}
 	return false
 }
@@ -329,8 +329,8 @@ func (e *encoder) part(p *parts, x oh.Block) {
 		out := append([]byte(nil), `{"type":"image_url","image_url":{"url":`...)
 		p.add(append(dataURL(out, media, x.Data), `}}`...))
 	case oh.Document:
-		if !e.traits.Documents || x.MediaType != pdf || len(x.Data) == 0 {
-			p.text(documentText(x))
+		if !e.traits.Documents || !strings.EqualFold(x.MediaType, pdf) || len(x.Data) == 0 {
+			p.text(note.Document(x))
 			return
 		}
 		name := x.Name
@@ -339,19 +339,8 @@ func (e *encoder) part(p *parts, x oh.Block) {
 		}
 		out := append([]byte(nil), `{"type":"file","file":{"filename":`...)
 		out = append(text.AppendJSON(out, name), `,"file_data":`...)
-		p.add(append(dataURL(out, x.MediaType, x.Data), `}}`...))
+		p.add(append(dataURL(out, pdf, x.Data), `}}`...))
 	}
-}
-
-// documentText is a document as text: its own when it is text, else a note.
-func documentText(x oh.Document) string {
-	if strings.HasPrefix(x.MediaType, "text/") && !body.Blank(string(x.Data)) {
-		if body.Blank(x.Name) {
-			return string(x.Data)
-		}
-		return x.Name + ":\n" + string(x.Data)
-	}
-	return note.LeftOut(strings.TrimSpace(x.MediaType + " " + x.Name))
 }
 
 func dataURL(out []byte, media string, data []byte) []byte {

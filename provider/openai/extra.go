@@ -7,6 +7,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/body"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 // callOpaque is what this wire keeps with a call: its extra_content, such as the
@@ -17,7 +18,7 @@ type callOpaque struct {
 
 // sealExtra keeps the extra content of a call for its origin.
 func sealExtra(origin string, raw json.RawMessage) *oh.Opaque {
-	if !present(raw) {
+	if !loose.Present(raw) {
 		return nil
 	}
 	data, err := oh.Marshal(callOpaque{Extra: oh.Compact(raw)})
@@ -48,7 +49,7 @@ func (e *encoder) extras(calls []oh.ToolUse) []json.RawMessage {
 // extra returns the extra content that came from this service.
 func (e *encoder) extra(o *oh.Opaque) json.RawMessage {
 	var own callOpaque
-	if o == nil || o.Origin != e.origin || json.Unmarshal(o.Data, &own) != nil || !present(own.Extra) {
+	if o == nil || o.Origin != e.origin || json.Unmarshal(o.Data, &own) != nil || !loose.Present(own.Extra) {
 		return nil
 	}
 	return body.AppendRaw(nil, own.Extra, "{}")

@@ -8,6 +8,7 @@ import (
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/body"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 const (
@@ -115,13 +116,13 @@ func sameItem(a, b map[string]json.RawMessage) bool {
 	if len(a["index"]) == 0 || !bytes.Equal(a["index"], b["index"]) || !bytes.Equal(a["type"], b["type"]) {
 		return false
 	}
-	return !present(a["id"]) || !present(b["id"]) || bytes.Equal(a["id"], b["id"])
+	return !loose.Present(a["id"]) || !loose.Present(b["id"]) || bytes.Equal(a["id"], b["id"])
 }
 
 // join puts a piece to an item: what grows is joined, all else is kept once.
 func join(to, piece map[string]json.RawMessage) {
 	for name, raw := range piece {
-		if !present(raw) {
+		if !loose.Present(raw) {
 			if _, ok := to[name]; !ok {
 				to[name] = raw
 			}

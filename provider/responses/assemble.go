@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/loose"
 	"github.com/openharness/oh/provider/internal/wire"
 )
 
@@ -124,7 +125,7 @@ func (a *assembler) take(ev *event, data []byte) error {
 	default:
 		if form, ok := forms(ev.Type); ok {
 			a.text(ev, form)
-		} else if present(ev.Error) {
+		} else if loose.Present(ev.Error) {
 			return tell(data)
 		}
 	}
@@ -187,7 +188,7 @@ func (a *assembler) Whole(raw []byte) error {
 		return fmt.Errorf("the service did not stream, and what it sent is no response: %w", err)
 	}
 	switch {
-	case r.Output == nil && r.Status == "" && (present(r.Error) || isFault(raw)):
+	case r.Output == nil && r.Status == "" && (loose.Present(r.Error) || isFault(raw)):
 		return &wire.Told{Raw: raw}
 	case r.Output == nil && r.Status == "":
 		return errors.New("the service did not stream, and what it sent is no response")

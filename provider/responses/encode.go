@@ -203,7 +203,7 @@ func (e *encoder) part(p *parts, x oh.Block) {
 		p.add(append(dataURL(out, media, x.Data), '}'))
 	case oh.Document:
 		if !e.traits.Documents || !strings.EqualFold(x.MediaType, pdf) || len(x.Data) == 0 {
-			p.text(documentText(x))
+			p.text(note.Document(x))
 			return
 		}
 		name := x.Name
@@ -214,17 +214,6 @@ func (e *encoder) part(p *parts, x oh.Block) {
 		out = append(text.AppendJSON(out, name), `,"file_data":`...)
 		p.add(append(dataURL(out, pdf, x.Data), '}'))
 	}
-}
-
-// documentText is a document as text: its own when it is text, else a note.
-func documentText(x oh.Document) string {
-	if strings.HasPrefix(strings.ToLower(x.MediaType), "text/") && !body.Blank(string(x.Data)) {
-		if body.Blank(x.Name) {
-			return string(x.Data)
-		}
-		return x.Name + ":\n" + string(x.Data)
-	}
-	return note.LeftOut(strings.TrimSpace(x.MediaType + " " + x.Name))
 }
 
 func dataURL(out []byte, media string, data []byte) []byte {

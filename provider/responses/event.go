@@ -9,6 +9,7 @@ import (
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider/internal/delta"
+	"github.com/openharness/oh/provider/internal/loose"
 )
 
 // The kinds of items that become blocks of ours.
@@ -163,7 +164,7 @@ func decode(data []byte, to any) error {
 
 // arguments returns arguments as text; some services send an object.
 func arguments(raw json.RawMessage) string {
-	if !present(raw) {
+	if !loose.Present(raw) && string(raw) != "{}" {
 		return ""
 	}
 	if s, ok := delta.Piece(raw); ok {
@@ -172,40 +173,20 @@ func arguments(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func present(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", "false", `""`:
-		return false
-	}
-	return true
-}
-
 // counts are the numbers of a usage report.
 type counts struct {
-	Input   count `json:"input_tokens"`
-	Output  count `json:"output_tokens"`
-	Prompt  count `json:"prompt_tokens"`     // of services that kept the
-	Written count `json:"completion_tokens"` // names of the Chat wire
-	Total   count `json:"total_tokens"`
+	Input   loose.Count `json:"input_tokens"`
+	Output  loose.Count `json:"output_tokens"`
+	Prompt  loose.Count `json:"prompt_tokens"`     // of services that kept the
+	Written loose.Count `json:"completion_tokens"` // names of the Chat wire
+	Total   loose.Count `json:"total_tokens"`
 	InputOf struct {
-		Cached count `json:"cached_tokens"`
-		Write  count `json:"cache_write_tokens"`
+		Cached loose.Count `json:"cached_tokens"`
+		Write  loose.Count `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 	OutputOf struct {
-		Reasoning count `json:"reasoning_tokens"`
+		Reasoning loose.Count `json:"reasoning_tokens"`
 	} `json:"output_tokens_details"`
-}
-
-// count is a number of tokens however it is written; what is no number is 0.
-type count int
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *count) UnmarshalJSON(raw []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(bytes.TrimSpace(raw)), `"`), 64)
-	if err == nil && f > 0 && f < 1e15 {
-		*c = count(f)
-	}
-	return nil
 }
 
 // usage keeps the newest report. An empty one replaces nothing.

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/loose"
 	"github.com/openharness/oh/provider/internal/wire"
 )
 
 // failure is what a service told of a reply that it gave up.
 func failure(r *response, status string) []byte {
-	if present(r.Error) && string(r.Error) != "{}" {
+	if loose.Present(r.Error) {
 		return append(append([]byte(`{"error":`), r.Error...), '}')
 	}
 	words, err := oh.Marshal("the service ended the reply as " + status)
@@ -31,7 +32,7 @@ func isFault(raw []byte) bool {
 		Code    json.RawMessage `json:"code"`
 		Detail  json.RawMessage `json:"detail"`
 	}
-	return decode(raw, &m) == nil && (m.Type == "error" || m.Object == "error" || present(m.Detail) || present(m.Message) && present(m.Code))
+	return decode(raw, &m) == nil && (m.Type == "error" || m.Object == "error" || loose.Present(m.Detail) || loose.Present(m.Message) && loose.Present(m.Code))
 }
 
 // tell passes on an error that the service told. Inside a stream, the wait is
@@ -46,7 +47,7 @@ func tell(raw []byte) error {
 		inner = m
 	}
 	var words string
-	if json.Unmarshal(inner["message"], &words) != nil || present(inner["details"]) {
+	if json.Unmarshal(inner["message"], &words) != nil || loose.Present(inner["details"]) {
 		return &wire.Told{Raw: raw}
 	}
 	after := wait(words)

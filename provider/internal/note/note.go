@@ -5,6 +5,9 @@ package note
 import (
 	_ "embed"
 	"strings"
+
+	"github.com/openharness/oh"
+	"github.com/openharness/oh/provider/internal/body"
 )
 
 //go:embed empty_result.md
@@ -34,6 +37,18 @@ func EmptyMessage() string { return strings.TrimSpace(emptyMessage) }
 // LeftOut stands for content, such as "image/png", that cannot be sent.
 func LeftOut(what string) string {
 	return strings.Replace(strings.TrimSpace(leftOut), "{what}", what, 1)
+}
+
+// Document is a document in words: its own when it is text, else that it was
+// left out.
+func Document(x oh.Document) string {
+	switch {
+	case !strings.HasPrefix(strings.ToLower(x.MediaType), "text/") || body.Blank(string(x.Data)):
+		return LeftOut(strings.TrimSpace(x.MediaType + " " + x.Name))
+	case body.Blank(x.Name):
+		return string(x.Data)
+	}
+	return x.Name + ":\n" + string(x.Data)
 }
 
 // FilesOf introduces the images and files of the result of a call.
