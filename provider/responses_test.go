@@ -196,6 +196,7 @@ func TestResponsesFaults(t *testing.T) {
 	told := func(code, words string) string {
 		return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","param":null,"code":%q}}`, words, code)
 	}
+	bare := func(code string) string { return `{"error":{"code":"` + code + `","message":"No."}}` }
 	for _, tt := range []struct {
 		name, body string
 		status     int
@@ -209,6 +210,11 @@ func TestResponsesFaults(t *testing.T) {
 		{"busy", told("server_is_overloaded", "Please wait."), 503, oh.KindOverloaded, ""},
 		{"slow down", told("slow_down", "Please wait."), 503, oh.KindOverloaded, ""},
 		{"prompt", told("invalid_prompt", "Invalid prompt: we've limited access to this content for safety reasons."), 400, oh.KindInvalid, ""},
+		{"policy", bare("bio_policy"), 400, oh.KindInvalid, ""},
+		{"steering", bare("misalignment_policy_violation"), 400, oh.KindInvalid, ""},
+		{"residency", bare("data_residency_mismatch"), 400, oh.KindInvalid, ""},
+		{"image", bare("image_parse_error"), 400, oh.KindInvalid, ""},
+		{"image of a kind", bare("unsupported_image_media_type"), 400, oh.KindInvalid, ""},
 		{"server", told("server_error", "An error occurred."), 500, oh.KindUnavailable, ""},
 		{"output limit", told("integer_above_max_value", "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 128000, but got 200000 instead."), 400, oh.KindInvalid, lowerLimit},
 		{"reasoning of another account", told("invalid_encrypted_content", "The encrypted content for item rs_1 could not be verified."), 400, oh.KindInvalid, "start a new session"},
