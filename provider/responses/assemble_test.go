@@ -182,6 +182,7 @@ func TestCalls(t *testing.T) {
 		"ghost":                        {[]string{added(`"output_index":0,`, `{"type":"function_call"}`), done(`"output_index":1,`, call("fc_1", "c1", "f", x)), ended}, one},
 		"interleaved": {[]string{added(`"output_index":0,`, call("fc_1", "c1", "f", `""`)), added(`"output_index":1,`, call("fc_2", "c2", "g", `""`)), args(`"output_index":0,`, `"{\"x\""`), args(`"output_index":1,`, `"{\"y\""`),
 			args(`"output_index":0,`, `":1}"`), args(`"output_index":1,`, `":2}"`), ended}, two},
+		"done in another order": {[]string{done(`"output_index":1,`, call("fc_2", "c2", "g", `"{\"y\":2}"`)), done(`"output_index":0,`, call("fc_1", "c1", "f", x)), ended}, two},
 		"by id alone": {[]string{added("", call("fc_1", "c1", "f", `""`)), added("", call("fc_2", "c2", "g", `""`)), args(`"item_id":"fc_2",`, `"{\"y\""`), args(`"item_id":"fc_1",`, x), args(`"item_id":"fc_2",`, `":2}"`),
 			done("", call("fc_1", "c1", "f", x)), done("", call("fc_2", "c2", "g", `"{\"y\":2}"`)), ended}, two},
 		"one index": {[]string{added(`"output_index":0,`, call("fc_1", "c1", "f", `""`)), args(`"output_index":0,"item_id":"fc_1",`, x), done(`"output_index":0,`, call("fc_1", "c1", "f", x)),

@@ -3,6 +3,7 @@ package responses
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/openharness/oh"
@@ -250,6 +251,7 @@ func (a *assembler) reconcile(output []json.RawMessage) {
 		}
 	}
 	if len(items) == 0 {
+		a.line()
 		return
 	}
 	p := a.pair(items)
@@ -353,6 +355,19 @@ func sameText(kind string, slots []*slot, items []item) bool {
 		}
 	}
 	return came.Len() > 0 && came.String() == full.String()
+}
+
+// line puts the slots in the order of their places in the output, if each told
+// one of its own: items side by side may end in another order than theirs.
+func (a *assembler) line() {
+	seen := map[int]bool{}
+	for _, s := range a.slots {
+		if !s.index.ok || seen[s.index.n] {
+			return
+		}
+		seen[s.index.n] = true
+	}
+	slices.SortStableFunc(a.slots, func(x, y *slot) int { return x.index.n - y.index.n })
 }
 
 // sort puts the slots in the order of the output. One that is not in it stays
