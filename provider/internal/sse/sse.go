@@ -1,6 +1,6 @@
 // Package sse reads server-sent events from a stream of bytes, however it is
 // cut: line ends LF, CR LF and CR, comments, several data lines, a byte order
-// mark, a last event without its blank line. It knows nothing of HTTP or of
+// mark, a last event without its blank line, an object that is no event's. It knows nothing of HTTP or of
 // what the events mean.
 package sse
 
@@ -40,6 +40,7 @@ type Reader struct {
 
 	name, data []byte
 	hasData    bool
+	bare       bare
 }
 
 // NewReader returns a reader of the events in r.
@@ -49,18 +50,21 @@ func NewReader(r io.Reader) *Reader { return &Reader{r: r, limit: Limit} }
 // an error of the underlying reader is returned as it is, after the events
 // that were whole before it.
 func (r *Reader) Next() (Event, error) {
-	r.name, r.data, r.hasData = r.name[:0], r.data[:0], false
+	r.name, r.data, r.hasData, r.bare = r.name[:0], r.data[:0], false, bare{}
 	for {
 		line, err := r.line()
 		if err != nil {
 			if errors.Is(err, io.EOF) && r.last() {
-				return Event{Name: r.name, Data: r.data, Unfinished: true}, nil
+				return r.left(), nil
 			}
 			return Event{}, err
 		}
 		if len(line) > 0 {
 			if err := r.field(line); err != nil {
 				return Event{}, err
+			}
+			if r.bare.whole() {
+				return Event{Data: r.bare.text}, nil
 			}
 			continue
 		}
@@ -79,10 +83,21 @@ func (r *Reader) last() bool {
 			return false
 		}
 	}
-	return r.hasData
+	return r.hasData || r.bare.whole()
+}
+
+// left is the event whose end did not come.
+func (r *Reader) left() Event {
+	if r.hasData {
+		return Event{Name: r.name, Data: r.data, Unfinished: true}
+	}
+	return Event{Data: r.bare.text, Unfinished: true}
 }
 
 func (r *Reader) field(line []byte) error {
+	if !r.hasData && r.bare.take(line) {
+		return nil
+	}
 	name, value, _ := bytes.Cut(line, []byte{':'})
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]

@@ -44,9 +44,18 @@ var streams = []struct {
 	{"empty data", "data\n\ndata:\ndata:\n\n", []got{{"", "", false}, {"", "\n", false}}},
 	{"name without data", "event: x\n\ndata: a\n\n", []got{{"", "a", false}}},
 	{"other fields", "id: 1\nretry: 5\nfoo\ndata: a\n\n", []got{{"", "a", false}}},
+	{"bare", "data: a\n\n{\n \"e\": [\"}\\\"{\"]\n}\ndata: b\n\n", []got{{"", "a", false}, {"", "{\n \"e\": [\"}\\\"{\"]\n}\n", false}, {"", "b", false}}},
+	{"bare, in one line", "data: a\r\n\r\n{\"e\":1}\r\n", []got{{"", "a", false}, {"", "{\"e\":1}\n", false}}},
+	{"bare, no line end", "data: a\n\n{\"e\":\n1}", []got{{"", "a", false}, {"", "{\"e\":\n1}\n", true}}},
+	{"bare, cut", "data: a\n\n{\"e\":\n", []got{{"", "a", false}}},
+	{"bare, given up", "{\"e\":\n: c\ndata: a\n\n", []got{{"", "a", false}}},
+	{"bare, but no object", "{e}\n}\n[1]\ndata: a\n\n", []got{{"", "a", false}}},
+	{"bare, inside an event", "data: a\n{\"e\":1}\ndata: b\n\n", []got{{"", "a\nb", false}}},
+	{"bare, too long", "{\"e\":\"" + strings.Repeat("x", maxBare) + "\"}\ndata: a\n\n", []got{{"", "a", false}}},
 	{"characters", "data: 你好👍é\n\n", []got{{"", "你好👍é", false}}},
 	{"long", "data: " + strings.Repeat("x", 100_000) + "\n\n", []got{{"", strings.Repeat("x", 100_000), false}}},
 	{"nothing", "", nil},
+	{"a mark alone", "\xef\xbb\xbf", nil},
 }
 
 func TestReader(t *testing.T) {
