@@ -269,6 +269,7 @@ func (a *assembler) delta(d *message) error {
 	if d.Refusal != "" {
 		a.refused = true
 		a.turn(source{textPart, "refusal"})
+		a.say(a.think.interrupt())
 		a.say(a.join(string(d.Refusal)))
 	}
 	if d.FunctionCall != nil {

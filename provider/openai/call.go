@@ -39,6 +39,7 @@ func (a *assembler) call(d *callDelta) {
 		if name == "" && args == "" && d.ID == "" {
 			return
 		}
+		a.say(a.think.interrupt())
 		c = &call{index: d.Index.number}
 		a.calls = append(a.calls, c)
 		a.blocks = append(a.blocks, &part{kind: callPart, call: c})

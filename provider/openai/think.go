@@ -71,6 +71,16 @@ func (t *thinkTag) feed(s string) (thought, said string) {
 	return thought, s
 }
 
+// interrupt returns what is held back before a tag, when something other than
+// text follows: white space then stands where it was said.
+func (t *thinkTag) interrupt() (said string) {
+	if t.state != beforeTag {
+		return ""
+	}
+	said, t.held = t.held, ""
+	return said
+}
+
 // flush returns what is still held back.
 func (t *thinkTag) flush() (thought, said string) {
 	held := t.held
