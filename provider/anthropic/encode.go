@@ -134,6 +134,8 @@ func (e *encoder) canThink(messages []oh.Message) bool {
 
 func isResult(x oh.Block) bool { _, ok := x.(oh.ToolResult); return ok }
 
+func isThinking(x oh.Block) bool { _, ok := x.(oh.Thinking); return ok }
+
 func encodeTools(specs []oh.ToolSpec, d bridge.Dialect) []byte {
 	return body.ToolList(specs, d, func(out []byte, t oh.ToolSpec, schema []byte) []byte {
 		out = append(out, `{"name":`...)
@@ -192,12 +194,17 @@ func (e *encoder) message(m *oh.Message) []byte {
 			out = e.block(out, x)
 		}
 	}
+	end := len(out) // of what a message may end with: the service refuses one that ends in reasoning
 	for _, x := range m.Content {
-		if !isResult(x) {
-			out = e.block(out, x)
+		if isResult(x) {
+			continue
+		}
+		before := len(out)
+		if out = e.block(out, x); len(out) > before && !isThinking(x) {
+			end = len(out)
 		}
 	}
-	if len(out) == start {
+	if out = out[:end]; len(out) == start {
 		out = textBlock(out, note.EmptyMessage())
 	}
 	out[len(out)-1] = ']' // in place of the last comma

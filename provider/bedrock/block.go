@@ -45,9 +45,14 @@ func (e *encoder) message(m *oh.Message) []byte {
 		}
 		out = w.result(out, r)
 	}
+	end := len(out) // of what a message may end with: models refuse one that ends in reasoning
 	for _, x := range rest {
-		out = w.block(out, x)
+		before := len(out)
+		if out = w.block(out, x); len(out) > before && !isThinking(x) {
+			end = len(out)
+		}
 	}
+	out = out[:end]
 	if w.lone != "" && !w.said {
 		out = textBlock(out, w.lone)
 	}
@@ -59,6 +64,8 @@ func (e *encoder) message(m *oh.Message) []byte {
 }
 
 func isResult(x oh.Block) bool { _, ok := x.(oh.ToolResult); return ok }
+
+func isThinking(x oh.Block) bool { _, ok := x.(oh.Thinking); return ok }
 
 // writer writes the blocks of one message.
 type writer struct {
