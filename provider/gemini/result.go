@@ -200,7 +200,7 @@ func (e *encoder) said(r oh.ToolResult) string {
 	case len(words) > 0:
 		return strings.Join(words, "\n\n")
 	case e.files(r) != nil:
-		return attachedText()
+		return note.Attached()
 	}
 	return note.EmptyResult()
 }

@@ -264,7 +264,11 @@ func (e *encoder) result(r oh.ToolResult) parts {
 	for _, x := range r.Content {
 		e.part(&p, x)
 	}
-	if p.text == "" {
+	switch {
+	case p.text != "":
+	case len(p.images) > 0:
+		p.text = note.Attached()
+	default:
 		p.text = note.EmptyResult()
 	}
 	if r.IsError && !strings.HasPrefix(strings.ToLower(p.text), "error") {

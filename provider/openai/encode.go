@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -278,7 +279,11 @@ func (e *encoder) output(r oh.ToolResult) *parts {
 			}
 		}
 	}
-	if len(p.list) == 0 {
+	switch {
+	case len(p.list) > 0:
+	case slices.ContainsFunc(r.Content, e.follows):
+		p.text(note.Attached())
+	default:
 		p.text(note.EmptyResult())
 	}
 	if r.IsError && !p.beginsWith("error") {

@@ -13,6 +13,9 @@ import (
 //go:embed empty_result.md
 var emptyResult string
 
+//go:embed attached.md
+var attached string
+
 //go:embed empty_message.md
 var emptyMessage string
 
@@ -30,6 +33,10 @@ var answered string
 
 // EmptyResult stands for a tool result that says nothing.
 func EmptyResult() string { return strings.TrimSpace(emptyResult) }
+
+// Attached stands for a tool result that is nothing but images and files, which
+// go with it elsewhere.
+func Attached() string { return strings.TrimSpace(attached) }
 
 // EmptyMessage stands for a message that says nothing.
 func EmptyMessage() string { return strings.TrimSpace(emptyMessage) }
