@@ -97,6 +97,7 @@ var rules = [...]wire.Rule{
 	{Words: "try pulling it first", Kind: oh.KindInvalid},
 	{Words: "not found", Kind: oh.KindInvalid, Advice: "fetch it with: ollama pull MODEL"},
 	{Words: "requires more system memory", Kind: oh.KindInvalid, Advice: "choose a smaller model, or a smaller context_window for it under models in the settings"},
+	{Words: "usage limit", Kind: oh.KindQuota},
 	{Words: "server busy", Kind: oh.KindOverloaded},
 	{Words: "maximum pending requests exceeded", Kind: oh.KindOverloaded},
 }
