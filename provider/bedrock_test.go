@@ -23,15 +23,10 @@ import (
 
 func bedrockVoice() voice {
 	return voice{
-		wire:    "bedrock",
-		full:    bedrockFull(),
-		said:    bedrockSaid("hello", "end_turn"),
-		empty:   bedrockEvents(`messageStart {"role":"assistant"}`, `messageStop {"stopReason":"end_turn"}`),
-		cut:     bedrockSaid("hel", "max_tokens"),
-		failing: bedrockOpen() + bedrockEvents(`!serviceUnavailableException {"message":"Bedrock is unable to process your request."}`),
-		open:    bedrockOpen(),
-		tooLong: answer{400, http.Header{"X-Amzn-Errortype": {"ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/"}}, `{"message":"Input is too long for requested model."}`},
-		quota:   answer{400, http.Header{"X-Amzn-Errortype": {"ServiceQuotaExceededException"}}, `{"message":"Your request exceeds the service quota for your account."}`},
+		wire: "bedrock",
+		full: bedrockFull(),
+		said: bedrockSaid("hello", "end_turn"),
+		open: bedrockOpen(),
 	}
 }
 

@@ -20,15 +20,10 @@ import (
 
 func ollamaVoice() voice {
 	return voice{
-		wire:    "ollama",
-		full:    ollamaFull(),
-		said:    ollamaLines(`"content":"hello"`) + ollamaDone("stop"),
-		empty:   ollamaDone("stop"),
-		cut:     ollamaLines(`"content":"hel"`) + ollamaDone("length"),
-		failing: ollamaLines(`"content":"hel"`) + `{"error":"server busy, please try again.  maximum pending requests exceeded"}` + "\n",
-		open:    ollamaLines(`"content":"hel"`),
-		tooLong: answer{400, nil, `{"error":"{\"error\":{\"code\":400,\"message\":\"request (8889 tokens) exceeds the available context size (4096 tokens), try increasing it\",\"type\":\"exceed_context_size_error\",\"n_prompt_tokens\":8889,\"n_ctx\":4096}}"}`},
-		quota:   answer{429, nil, `{"error":"you have exceeded your current quota, upgrade for more"}`},
+		wire: "ollama",
+		full: ollamaFull(),
+		said: ollamaLines(`"content":"hello"`) + ollamaDone("stop"),
+		open: ollamaLines(`"content":"hel"`),
 	}
 }
 

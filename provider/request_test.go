@@ -66,47 +66,6 @@ func TestReasoningGoesHome(t *testing.T) {
 	})
 }
 
-func TestImages(t *testing.T) {
-	each(t, func(t *testing.T, v voice) {
-		req := hello()
-		req.Messages[0].Content = append(req.Messages[0].Content, oh.Image{MediaType: "image/png", Data: []byte("picture one")})
-		req.Messages = append(req.Messages,
-			oh.Message{ID: "a1", Role: oh.Assistant, Content: oh.Blocks{oh.ToolUse{ID: "c1", Name: "read", Input: json.RawMessage("{}")}}},
-			oh.Message{ID: "u2", Role: oh.User, Content: oh.Blocks{oh.ToolResult{ToolUseID: "c1", Content: oh.Blocks{oh.Image{MediaType: "image/png", Data: []byte("picture two"), Path: "/secret/path"}}}}})
-		for traits, want := range map[*provider.Traits]int{{}: 1, {ImageInToolResult: true}: 1, {NoImages: true}: 0} {
-			got := sent(t, v, provider.Config{Traits: func(string) provider.Traits { return *traits }}, req)
-			for _, data := range []string{"cGljdHVyZSBvbmU=", "cGljdHVyZSB0d28="} {
-				if n := strings.Count(got, data); n != want {
-					t.Errorf("%+v: image sent %d times: %s", *traits, n, got)
-				}
-			}
-			if strings.Contains(got, "/secret/path") {
-				t.Errorf("the path was sent: %s", got)
-			}
-		}
-	})
-}
-
-// What was sent once is a prefix of what is sent later, but for cache marks.
-func TestPrefixIsStable(t *testing.T) {
-	each(t, func(t *testing.T, v voice) {
-		cfg := provider.Config{Traits: func(string) provider.Traits { return provider.Traits{NoCache: true} }}
-		req := hello()
-		req.Memo = &oh.Memo{}
-		last := ""
-		for i := range 5 {
-			got := sent(t, v, cfg, req)
-			if trimmed := strings.TrimSuffix(last, "]}"); !strings.HasPrefix(got, trimmed) {
-				t.Errorf("turn %d: %s\nis no continuation of %s", i, got, last)
-			}
-			last = got
-			req.Messages = append(req.Messages,
-				oh.Message{ID: fmt.Sprint("a", i), Role: oh.Assistant, Content: oh.Blocks{oh.Text{Text: "<reply> & \xff"}}},
-				oh.Message{ID: fmt.Sprint("u", i+2), Role: oh.User, Content: oh.Blocks{oh.Text{Text: "next"}}})
-		}
-	})
-}
-
 func TestCacheMarks(t *testing.T) {
 	v := voices()[0]
 	req := hello()
