@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/base64"
+	"io"
 	"net/http"
 	"strings"
 	"syscall"
@@ -112,8 +113,9 @@ func TestVoices(t *testing.T) {
 	})
 }
 
-// TestVoicesFail: a cut reply goes on, a limit is waited for, an overflow and a
-// wrong key end with their codes.
+// TestVoicesFail: a cut reply goes on, a limit is waited for, a cut stream and an
+// empty reply are asked for again, an overflow and a wrong key end with their
+// codes.
 func TestVoicesFail(t *testing.T) {
 	allVoices(t, func(t *testing.T, v voice) {
 		for name, tt := range map[string]struct {
@@ -126,6 +128,12 @@ func TestVoicesFail(t *testing.T) {
 			"limit": {[]ohtest.Turn{ohtest.Fail(&oh.Error{Kind: oh.KindLimited, After: 1200 * time.Millisecond}), ohtest.Reply(ohtest.Text("At last."))}, 0, "At last."},
 			"limit in milliseconds": {[]ohtest.Turn{{Err: &oh.Error{Kind: oh.KindLimited}, Header: http.Header{"Retry-After-Ms": {"1200"}}},
 				ohtest.Reply(ohtest.Text("At last."))}, 0, "At last."},
+			"limit by a date": {[]ohtest.Turn{{Err: &oh.Error{Kind: oh.KindLimited}, Header: http.Header{"Date": {"Thu, 01 Jan 2026 00:00:00 GMT"}, "Retry-After": {"Thu, 01 Jan 2026 00:00:02 GMT"}}},
+				ohtest.Reply(ohtest.Text("At last."))}, 0, "At last."},
+			"no wait":           {[]ohtest.Turn{{Err: &oh.Error{Kind: oh.KindLimited}, Header: http.Header{"Retry-After": {"0"}}}, ohtest.Reply(ohtest.Text("At last."))}, 0, "At last."},
+			"cut stream":        {[]ohtest.Turn{ohtest.Fail(io.ErrUnexpectedEOF, ohtest.Text("VOID"), ohtest.Call("w", "write_file", `{"path":"cut.txt","content":"sho`)), ohtest.Reply(ohtest.Text("Whole."))}, 0, "Whole."},
+			"empty":             {[]ohtest.Turn{ohtest.Reply(), ohtest.Reply(ohtest.Text("Something."))}, 0, "Something."},
+			"empty twice":       {[]ohtest.Turn{ohtest.Reply(), ohtest.Reply(ohtest.Text(" \n"))}, 4, ""},
 			"overloaded midway": {[]ohtest.Turn{ohtest.Fail(&oh.Error{Kind: oh.KindOverloaded}, ohtest.Text("VOID")), ohtest.Reply(ohtest.Text("Whole."))}, 0, "Whole."},
 			"overflow":          {[]ohtest.Turn{ohtest.Fail(&oh.Error{Kind: oh.KindTooLong})}, 4, ""},
 			"quota":             {[]ohtest.Turn{ohtest.Fail(&oh.Error{Kind: oh.KindQuota})}, 4, ""},
