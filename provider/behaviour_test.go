@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -318,9 +319,12 @@ func (b *behaviour) handOver(t *testing.T) {
 // prefix asks again and again as the conversation of request.json grows: each
 // body begins as the one before it did, but for what closes it and for the
 // marks in the section "prefix", which move. It does so with what a memo keeps
-// and without.
+// and without. With then.json the conversation is spoken first, see talk.
 func (b *behaviour) prefix(t *testing.T, wire string) {
 	all := b.request(t)
+	if b.has("then.json") {
+		all = b.talk(t, wire, all)
+	}
 	memo, last := &oh.Memo{}, ""
 	for n := 1; n <= len(all.Messages); n += 2 {
 		req := *all
@@ -347,6 +351,34 @@ func (b *behaviour) prefix(t *testing.T, wire string) {
 		}
 		last = head
 	}
+}
+
+// talk goes on with what a service says until the conversation has 61 messages.
+// ROUND in an answer stands for five digits that no other reply has; the ids of
+// calls may well be the same in each.
+func (b *behaviour) talk(t *testing.T, wire string, req *oh.Request) *oh.Request {
+	t.Helper()
+	conv, err := oh.Open(&oh.MemoryLog{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(req.Messages) < 61 {
+		s := b.script(t, wire, "")
+		s.answer = rendered(wire, strings.ReplaceAll(b.of("answer", wire), "ROUND", fmt.Sprintf("%05d", len(req.Messages))))
+		out := s.play(t, provider.Config{Profile: "p"}, req)
+		if out.message == nil {
+			t.Fatal(out.err)
+		}
+		reply := conv.Claim(*out.message)
+		if err := conv.Append(oh.NewEntry(oh.MessageDone{Message: reply})); err != nil {
+			t.Fatal(err)
+		}
+		req = b.following(t, req, reply)
+		for i := range req.Messages {
+			req.Messages[i].ID = fmt.Sprint("m", i)
+		}
+	}
+	return req
 }
 
 // splitTail takes off a body what follows its messages.
