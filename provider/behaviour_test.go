@@ -214,15 +214,7 @@ func claimed(t *testing.T, reply oh.Message) oh.Message {
 // ask makes one request and compares what was sent and what came of it.
 func (b *behaviour) ask(t *testing.T, wire, step, profile string, req *oh.Request) outcome {
 	t.Helper()
-	cfg := provider.Config{Profile: profile, Key: "sk-secret"}
-	if raw := b.in["traits.json"]; raw != "" {
-		var traits provider.Traits
-		if err := json.Unmarshal([]byte(raw), &traits); err != nil {
-			t.Fatalf("traits: %v", err)
-		}
-		cfg.Traits = func(string) provider.Traits { return traits }
-	}
-	out := b.script(t, wire, step).play(t, cfg, req)
+	out := b.script(t, wire, step).play(t, b.config(t, profile), req)
 	for _, bad := range ohtest.Check(ohtest.Wire(wire), out.sent, ohtest.Rules{}) {
 		t.Errorf("the service would refuse the request: %v\n%s", bad, out.sent)
 	}
@@ -233,6 +225,19 @@ func (b *behaviour) ask(t *testing.T, wire, step, profile string, req *oh.Reques
 		b.compareOutcome(t, wire, step, out)
 	}
 	return out
+}
+
+func (b *behaviour) config(t *testing.T, profile string) provider.Config {
+	t.Helper()
+	cfg := provider.Config{Profile: profile, Key: "sk-secret"}
+	if raw := b.in["traits.json"]; raw != "" {
+		var traits provider.Traits
+		if err := json.Unmarshal([]byte(raw), &traits); err != nil {
+			t.Fatalf("traits: %v", err)
+		}
+		cfg.Traits = func(string) provider.Traits { return traits }
+	}
+	return cfg
 }
 
 func (b *behaviour) compareBody(t *testing.T, wire, step string, sent []byte) {
@@ -294,7 +299,7 @@ func (b *behaviour) save(t *testing.T) {
 // same, since nothing that belongs to one service alone goes to another.
 func (b *behaviour) handOver(t *testing.T) {
 	for _, from := range ohtest.Wires() {
-		first := b.script(t, string(from), "").play(t, provider.Config{Profile: "q"}, b.request(t))
+		first := b.script(t, string(from), "").play(t, b.config(t, "q"), b.request(t))
 		if first.message == nil {
 			t.Fatalf("%s: %v", from, first.err)
 		}
@@ -305,7 +310,7 @@ func (b *behaviour) handOver(t *testing.T) {
 				if string(from) != to || profile == "p" {
 					req := *next
 					req.Model = "other"
-					out := (&script{wire: to, answer: nil}).play(t, provider.Config{Profile: profile}, &req)
+					out := (&script{wire: to, answer: nil}).play(t, b.config(t, profile), &req)
 					for _, bad := range ohtest.Check(ohtest.Wire(to), out.sent, ohtest.Rules{}) {
 						t.Errorf("from %s: the service would refuse the request: %v", from, bad)
 					}
@@ -329,9 +334,9 @@ func (b *behaviour) prefix(t *testing.T, wire string) {
 	for n := 1; n <= len(all.Messages); n += 2 {
 		req := *all
 		req.Messages = all.Messages[:n]
-		fresh := (&script{wire: wire}).play(t, provider.Config{Profile: "p"}, &req)
+		fresh := (&script{wire: wire}).play(t, b.config(t, "p"), &req)
 		req.Memo = memo
-		out := (&script{wire: wire}).play(t, provider.Config{Profile: "p"}, &req)
+		out := (&script{wire: wire}).play(t, b.config(t, "p"), &req)
 		if !bytes.Equal(fresh.sent, out.sent) {
 			t.Fatalf("%d messages: the memo changes the body:\n%s\n%s", n, fresh.sent, out.sent)
 		}
@@ -365,7 +370,7 @@ func (b *behaviour) talk(t *testing.T, wire string, req *oh.Request) *oh.Request
 	for len(req.Messages) < 61 {
 		s := b.script(t, wire, "")
 		s.answer = rendered(wire, strings.ReplaceAll(b.of("answer", wire), "ROUND", fmt.Sprintf("%05d", len(req.Messages))))
-		out := s.play(t, provider.Config{Profile: "p"}, req)
+		out := s.play(t, b.config(t, "p"), req)
 		if out.message == nil {
 			t.Fatal(out.err)
 		}

@@ -267,11 +267,14 @@ func meant(args string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(args))
 	d.UseNumber()
-	if args != "" && d.Decode(&v) != nil {
+	if args != "" && (!json.Valid([]byte(args)) || d.Decode(&v) != nil) {
 		return args
 	}
 	if v == nil {
 		return "{}"
+	}
+	if held, ok := v.(string); ok {
+		return meant(held)
 	}
 	raw, err := oh.Marshal(v)
 	if err != nil {
