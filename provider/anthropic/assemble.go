@@ -410,11 +410,7 @@ func (a *assembler) block(s *slot, cut bool) oh.Block {
 		if s.name == "" && (raw == "" || raw == "{}") {
 			return nil // a call that says nothing
 		}
-		u := oh.ToolUse{ID: s.id, Name: s.name}
-		if u.Input, u.Malformed = argument.Parse(raw, cut); s.name == "" && u.Malformed == "" {
-			u.Malformed = "the call names no tool: " + raw
-		}
-		return u
+		return argument.Use(s.id, s.name, raw, cut)
 	case "":
 		return nil
 	}

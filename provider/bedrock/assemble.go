@@ -53,7 +53,8 @@ type slot struct {
 	name   string
 	input  json.RawMessage // given whole
 	args   argument.Builder
-	call   int // counts the calls
+	told   bool
+	call   int // counts the calls that were told
 	closed bool
 }
 
@@ -257,7 +258,7 @@ func (a *assembler) slot(index int, kind string) *slot {
 }
 
 func (a *assembler) add(index int, kind string) *slot {
-	s := &slot{index: index, kind: kind, call: a.calls}
+	s := &slot{index: index, kind: kind}
 	a.slots = append(a.slots, s)
 	a.size.AddBlock()
 	return s
@@ -308,9 +309,19 @@ func (a *assembler) startCall(index int, raw json.RawMessage) error {
 	s := a.add(index, callKind)
 	s.id, s.name, s.input = u.ID, u.Name, u.Input
 	a.size.Add(len(raw))
-	a.calls++
-	a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name})
+	if s.name != "" {
+		a.tell(s, "")
+	}
 	return nil
+}
+
+// tell makes the delta of a call.
+func (a *assembler) tell(s *slot, piece string) {
+	if !s.told {
+		s.told, s.call = true, a.calls
+		a.calls++
+	}
+	a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
 }
 
 func (a *assembler) delta(ev *event, data []byte) error {
@@ -426,7 +437,7 @@ func (a *assembler) put(s *slot, piece string) {
 		a.out = append(a.out, oh.ThinkingDelta{Text: piece})
 	case callKind:
 		s.args.Add(piece)
-		a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
+		a.tell(s, piece)
 	}
 }
 

@@ -102,8 +102,8 @@ func (a *assembler) whole(index int, block map[string]json.RawMessage) error {
 			if err := a.startCall(index, raw); err != nil {
 				return err
 			}
-			if s := a.slot(index, callKind); s != nil && len(s.input) > 0 {
-				a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: string(s.input)})
+			if s := a.slot(index, callKind); s != nil && len(s.input) > 0 && !s.ghost(string(s.input)) {
+				a.tell(s, string(s.input))
 			}
 		default:
 			a.keep(a.add(index, kind), raw)
@@ -115,23 +115,25 @@ func (a *assembler) whole(index int, block map[string]json.RawMessage) error {
 // Message implements [wire.Assembler].
 func (a *assembler) Message() oh.Message {
 	a.settle()
-	m := oh.Message{Role: oh.Assistant, Content: oh.Blocks{}, Model: a.model, Stop: a.reason(), Usage: a.usage.counts()}
+	m := oh.Message{Role: oh.Assistant, Content: oh.Blocks{}, Model: a.model, Usage: a.usage.counts()}
+	cut := a.reason(false).Cut()
 	for i, s := range a.slots {
-		if b := a.block(s, m.Stop.Cut() && i == len(a.slots)-1); b != nil {
+		if b := a.block(s, cut && i == len(a.slots)-1); b != nil {
 			m.Content = append(m.Content, b)
 		}
 	}
+	m.Stop = a.reason(len(m.Content.ToolUses()) > 0)
 	return m
 }
 
 // reason is why the reply ended, in our words.
-func (a *assembler) reason() oh.StopReason {
+func (a *assembler) reason(calls bool) oh.StopReason {
 	switch stop := oh.StopReason(a.stop); {
 	case stop == "guardrail_intervened", stop == "content_filtered":
 		return oh.StopRefusal
-	case a.calls > 0 && (stop == oh.StopEnd || strings.HasPrefix(a.stop, malformed)):
+	case calls && (stop == oh.StopEnd || strings.HasPrefix(a.stop, malformed)):
 		return oh.StopToolUse
-	case a.calls == 0 && stop == oh.StopToolUse:
+	case !calls && stop == oh.StopToolUse:
 		return oh.StopEnd
 	default:
 		return stop
@@ -155,11 +157,17 @@ func (a *assembler) block(s *slot, cut bool) oh.Block {
 		if s.args.Blank() && len(s.input) > 0 && (!cut || string(oh.Compact(s.input)) != "{}") {
 			raw = string(s.input)
 		}
-		u := oh.ToolUse{ID: s.id, Name: s.name}
-		u.Input, u.Malformed = argument.Parse(raw, cut)
-		return u
+		if s.ghost(raw) {
+			return nil
+		}
+		return argument.Use(s.id, s.name, raw, cut)
 	}
 	return oh.Unknown{Type: s.kind, Raw: s.raw}
+}
+
+// ghost reports a call that says nothing.
+func (s *slot) ghost(args string) bool {
+	return s.name == "" && (args == "" || args == "{}")
 }
 
 func (a *assembler) sealed(s *slot) *oh.Opaque {

@@ -138,10 +138,5 @@ func (a *assembler) id(told string) (id, back string) {
 
 // use makes the block of a call.
 func (c *call) use(cut bool) oh.ToolUse {
-	u := oh.ToolUse{ID: c.id, Name: c.name}
-	u.Input, u.Malformed = argument.Parse(c.args, cut)
-	if u.Malformed == "" && c.name == "" {
-		u.Malformed = "the call names no tool: " + c.args
-	}
-	return u
+	return argument.Use(c.id, c.name, c.args, cut)
 }

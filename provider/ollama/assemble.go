@@ -276,12 +276,7 @@ func (a *assembler) Message() oh.Message {
 		said := b.text.String()
 		switch {
 		case b.kind == callBlock:
-			u := oh.ToolUse{ID: b.id, Name: b.name}
-			u.Input, u.Malformed = argument.Parse(b.args, m.Stop.Cut() && i == len(a.blocks)-1)
-			if u.Malformed == "" && b.name == "" {
-				u.Malformed = "the call names no tool: " + b.args
-			}
-			m.Content = append(m.Content, u)
+			m.Content = append(m.Content, argument.Use(b.id, b.name, b.args, m.Stop.Cut() && i == len(a.blocks)-1))
 		case said == "":
 		case b.kind == thinkingBlock:
 			m.Content = append(m.Content, oh.Thinking{Text: said, Opaque: &oh.Opaque{Origin: a.origin, Data: json.RawMessage(own)}})

@@ -141,10 +141,5 @@ func (c *call) over(d *callDelta, name, args string) bool {
 func (c *call) phantom() bool { return c.name == "" && c.args.Blank() }
 
 func (c *call) use(cut bool) oh.ToolUse {
-	u := oh.ToolUse{ID: c.id, Name: c.name}
-	u.Input, u.Malformed = argument.Parse(c.args.String(), cut)
-	if c.name == "" && u.Malformed == "" {
-		u.Malformed = "the call names no tool: " + c.args.String()
-	}
-	return u
+	return argument.Use(c.id, c.name, c.args.String(), cut)
 }

@@ -26,7 +26,8 @@ type slot struct {
 	raw           json.RawMessage // the item itself, of reasoning only as it ended
 
 	call, name string // of a call: its id and its tool
-	n          int    // counts the calls
+	told       bool   // a delta went out
+	n          int    // counts the calls that were told
 	args       argument.Builder
 	first      string // arguments that the beginning told
 	whole      string // arguments as told whole
@@ -125,18 +126,26 @@ func firstOf(texts ...string) string {
 
 // open makes a slot for an item.
 func (a *assembler) open(kind string, index place, id string) *slot {
-	s := &slot{kind: kind, index: index, id: id, n: a.calls}
-	if kind == kindCall {
-		a.calls++
-	}
+	s := &slot{kind: kind, index: index, id: id}
 	a.slots = append(a.slots, s)
 	a.size.AddBlock()
 	return s
 }
 
-// announce says that a call begins.
+// announce says that a call begins. One without a name may be none.
 func (a *assembler) announce(s *slot) {
-	a.out = append(a.out, oh.ToolInputDelta{Index: s.n, ID: s.callID(), Name: s.name})
+	if s.name != "" {
+		a.argued(s, "")
+	}
+}
+
+// argued makes the delta of a call.
+func (a *assembler) argued(s *slot, piece string) {
+	if !s.told {
+		s.told, s.n = true, a.calls
+		a.calls++
+	}
+	a.out = append(a.out, oh.ToolInputDelta{Index: s.n, ID: s.callID(), Name: s.name, JSON: piece})
 }
 
 // callID is the id of a call; the item's own where a service gives no other.
@@ -242,7 +251,7 @@ func (a *assembler) put(s *slot, piece string) {
 		a.out = append(a.out, oh.ThinkingDelta{Text: piece})
 	case kindCall:
 		s.args.Add(piece)
-		a.out = append(a.out, oh.ToolInputDelta{Index: s.n, ID: s.callID(), Name: s.name, JSON: piece})
+		a.argued(s, piece)
 	}
 }
 
@@ -307,12 +316,8 @@ func (a *assembler) use(s *slot, last, whole bool) oh.Block {
 	if s.name == "" && strings.TrimSpace(raw) == "" {
 		return nil
 	}
-	u := oh.ToolUse{ID: s.callID(), Name: s.name}
 	unfinished := s.status == "incomplete" || s.status != "completed" && (last || !s.closed)
-	u.Input, u.Malformed = argument.Parse(raw, a.status == "incomplete" && unfinished)
-	if s.name == "" && u.Malformed == "" {
-		u.Malformed = "the call names no tool: " + raw
-	}
+	u := argument.Use(s.callID(), s.name, raw, a.status == "incomplete" && unfinished)
 	if whole && legal(s.id, "fc") && s.call != "" && u.Malformed == "" {
 		u.Opaque = a.sealed(s, true)
 	}

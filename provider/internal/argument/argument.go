@@ -21,6 +21,17 @@ const (
 	maxKept   = 4000 // code points of raw text in the stored input
 )
 
+// Use makes a call of what a service told of one; see Parse. A call that names
+// no tool is malformed too.
+func Use(id, name, raw string, cut bool) oh.ToolUse {
+	u := oh.ToolUse{ID: id, Name: name}
+	u.Input, u.Malformed = Parse(raw, cut)
+	if name == "" && u.Malformed == "" {
+		u.Malformed = "the call names no tool: " + text.Cut(raw, maxReason)
+	}
+	return u
+}
+
 // Parse reads the arguments of a call. Nothing, "" and null are an empty
 // object; a string that holds an object is that object. malformed is empty, or says for the model why raw is no JSON object;
 // input is then an object with the raw text under "malformed". cut says that
