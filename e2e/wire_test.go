@@ -125,7 +125,8 @@ func TestVoicesFail(t *testing.T) {
 		}{
 			"cut reply": {[]ohtest.Turn{ohtest.Reply(ohtest.Text("Half "), ohtest.Call("w", "write_file", `{"path":"cut.txt","content":"sho`), ohtest.Stop(oh.StopMaxTokens)),
 				ohtest.Reply(ohtest.Text("and whole."))}, 0, "whole."},
-			"limit": {[]ohtest.Turn{ohtest.Fail(&oh.Error{Kind: oh.KindLimited, After: 1200 * time.Millisecond}), ohtest.Reply(ohtest.Text("At last."))}, 0, "At last."},
+			"cut reasoning": {[]ohtest.Turn{ohtest.Reply(ohtest.Thinking("Hm, I thi"), ohtest.Stop(oh.StopMaxTokens)), ohtest.Reply(ohtest.Text("Whole."))}, 0, "Whole."},
+			"limit":         {[]ohtest.Turn{ohtest.Fail(&oh.Error{Kind: oh.KindLimited, After: 1200 * time.Millisecond}), ohtest.Reply(ohtest.Text("At last."))}, 0, "At last."},
 			"limit in milliseconds": {[]ohtest.Turn{{Err: &oh.Error{Kind: oh.KindLimited}, Header: http.Header{"Retry-After-Ms": {"1200"}}},
 				ohtest.Reply(ohtest.Text("At last."))}, 0, "At last."},
 			"limit by a date": {[]ohtest.Turn{{Err: &oh.Error{Kind: oh.KindLimited}, Header: http.Header{"Date": {"Thu, 01 Jan 2026 00:00:00 GMT"}, "Retry-After": {"Thu, 01 Jan 2026 00:00:02 GMT"}}},
