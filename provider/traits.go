@@ -1,5 +1,7 @@
 package provider
 
+import "github.com/openharness/oh"
+
 // Thinking is how a model is asked for more or less reasoning.
 type Thinking int
 
@@ -125,6 +127,15 @@ type Traits struct {
 // MaxOutput is the output limit in tokens for a model nobody knows, where the
 // wire demands one.
 const MaxOutput = 8192
+
+// Limit returns the output limit in tokens to send for a request: what it asks
+// for, else the model's; 0 is none.
+func (t *Traits) Limit(req *oh.Request) int {
+	if req.MaxTokens > 0 {
+		return req.MaxTokens
+	}
+	return max(t.MaxOutput, 0)
+}
 
 // Budget returns the thinking tokens for an effort, 0 when it is unknown.
 func (t *Traits) Budget(effort string) int {

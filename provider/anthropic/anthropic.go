@@ -46,14 +46,6 @@ func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk,
 	}
 }
 
-func (c *codec) origin(req *oh.Request) string {
-	profile := c.link.Config().Profile
-	if profile == "" {
-		profile = req.Profile
-	}
-	return oh.Origin(profile, req.Model)
-}
-
 func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {
 	traits := c.link.Config().Model(req.Model)
 	u, header, err := c.address(cmp.Or(traits.Name, req.Model), traits.Betas)

@@ -16,14 +16,14 @@ import (
 // assembler makes deltas and a message of the events of one reply. It does no
 // I/O.
 type assembler struct {
+	wire.Deltas
 	origin, model string
 	slots         []*slot
 	calls         int
 	stop          string
 	usage         usage
 	size          wire.Size
-	stopped       bool // message_stop came
-	out           []oh.Chunk
+	stopped       bool           // message_stop came
 	shape         delta.Template // of the last delta, which belongs to shapeSlot
 	shapeSlot     *slot
 	shapeKind     string
@@ -49,13 +49,6 @@ type slot struct {
 
 func newAssembler(origin, model string) *assembler {
 	return &assembler{origin: origin, model: model}
-}
-
-// Take implements [wire.Assembler].
-func (a *assembler) Take() []oh.Chunk {
-	out := a.out
-	a.out = a.out[:0]
-	return out
 }
 
 // State implements [wire.Assembler].
@@ -300,10 +293,10 @@ func (a *assembler) put(s *slot, piece string) {
 	switch {
 	case s.what == "text" && s.kind == "text":
 		s.text.WriteString(piece)
-		a.out = append(a.out, oh.TextDelta{Text: piece})
+		a.Add(oh.TextDelta{Text: piece})
 	case s.what == "thinking" && s.kind == "thinking":
 		s.text.WriteString(piece)
-		a.out = append(a.out, oh.ThinkingDelta{Text: piece})
+		a.Add(oh.ThinkingDelta{Text: piece})
 	case s.what == "partial_json":
 		s.args.Add(piece)
 		if s.kind == "tool_use" {
@@ -318,7 +311,7 @@ func (a *assembler) tell(s *slot, piece string) {
 		s.told, s.call = true, a.calls
 		a.calls++
 	}
-	a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
+	a.Add(oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
 }
 
 // complete reports whether nothing of the reply is missing although

@@ -28,7 +28,7 @@ const minBudget = 1024 // tokens of thinking, the least the service takes
 // without marks; marks are put in between the pieces.
 func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	traits := c.link.Config().Model(req.Model)
-	e := encoder{origin: c.origin(req), traits: &traits, host: c.link.Config().Host}
+	e := encoder{origin: c.link.Origin(req), traits: &traits, host: c.link.Config().Host}
 	var b body.Body
 	b.Add(e.head(c.opening(cmp.Or(traits.Name, req.Model), traits.Betas), req))
 	if raw := c.toolList(req.Tools, &traits); len(raw) > 0 {
@@ -72,10 +72,7 @@ func (e *encoder) mark() string {
 }
 
 func (e *encoder) head(out []byte, req *oh.Request) []byte {
-	limit := req.MaxTokens
-	if limit <= 0 {
-		limit = e.traits.MaxOutput
-	}
+	limit := e.traits.Limit(req)
 	if limit <= 0 {
 		limit = provider.MaxOutput
 	}

@@ -119,7 +119,7 @@ func features(h http.Header, own []string) []string {
 
 // assembler returns what reads the answer of the service or cloud.
 func (c *codec) assembler(req *oh.Request) wire.Assembler {
-	a := newAssembler(c.origin(req), req.Model)
+	a := newAssembler(c.link.Origin(req), req.Model)
 	if c.link.Config().Host == provider.Bedrock {
 		return &enclosed{assembler: a}
 	}

@@ -17,6 +17,7 @@ import (
 // assembler makes deltas and a message of the events of one reply. It does no
 // I/O.
 type assembler struct {
+	wire.Deltas
 	origin, model string
 	slots         []*slot
 	calls         int
@@ -24,7 +25,6 @@ type assembler struct {
 	usage         usage
 	metadata      bool // the last event came
 	size          wire.Size
-	out           []oh.Chunk
 	shape         delta.Template // of the last delta, which belongs to shapeSlot
 	shapeSlot     *slot
 	buf           []byte
@@ -60,13 +60,6 @@ type slot struct {
 
 func newAssembler(origin, model string) *assembler {
 	return &assembler{origin: origin, model: model}
-}
-
-// Take implements [wire.Assembler].
-func (a *assembler) Take() []oh.Chunk {
-	out := a.out
-	a.out = a.out[:0]
-	return out
 }
 
 // State implements [wire.Assembler]. Usage follows the reason for the end.
@@ -321,7 +314,7 @@ func (a *assembler) tell(s *slot, piece string) {
 		s.told, s.call = true, a.calls
 		a.calls++
 	}
-	a.out = append(a.out, oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
+	a.Add(oh.ToolInputDelta{Index: s.call, ID: s.id, Name: s.name, JSON: piece})
 }
 
 func (a *assembler) delta(ev *event, data []byte) error {
@@ -431,10 +424,10 @@ func (a *assembler) put(s *slot, piece string) {
 	switch s.kind {
 	case textKind:
 		s.text.WriteString(piece)
-		a.out = append(a.out, oh.TextDelta{Text: piece})
+		a.Add(oh.TextDelta{Text: piece})
 	case thoughtKind:
 		s.text.WriteString(piece)
-		a.out = append(a.out, oh.ThinkingDelta{Text: piece})
+		a.Add(oh.ThinkingDelta{Text: piece})
 	case callKind:
 		s.args.Add(piece)
 		a.tell(s, piece)

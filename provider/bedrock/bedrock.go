@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"net/http"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/provider"
@@ -39,16 +38,8 @@ type codec struct {
 func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
 	return func(yield func(oh.Chunk, error) bool) {
 		s, err := c.open(ctx, req)
-		wire.Talk(s, err, newAssembler(c.origin(req), req.Model), yield)
+		wire.Talk(s, err, newAssembler(c.link.Origin(req), req.Model), yield)
 	}
-}
-
-func (c *codec) origin(req *oh.Request) string {
-	profile := c.link.Config().Profile
-	if profile == "" {
-		profile = req.Profile
-	}
-	return oh.Origin(profile, req.Model)
 }
 
 func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {
@@ -56,14 +47,9 @@ func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg := c.link.Config()
-	traits := cfg.Model(req.Model)
-	header := http.Header{"Accept": {"application/vnd.amazon.eventstream"}}
-	if token := cfg.Token; token != "" {
-		header.Set("Authorization", "Bearer "+token)
-	} else if cfg.Key != "" {
-		header.Set("Authorization", "Bearer "+cfg.Key)
-	}
+	traits := c.link.Config().Model(req.Model)
+	header := c.link.Bearer()
+	header.Set("Accept", "application/vnd.amazon.eventstream")
 	b, err := c.encode(req)
 	if err != nil {
 		return nil, c.link.Fail(oh.KindInvalid, err)

@@ -29,7 +29,7 @@ var retired string
 // without cache points; those are put in between the pieces.
 func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	traits := c.link.Config().Model(req.Model)
-	e := encoder{origin: c.origin(req), traits: &traits, family: familyOf(cmp.Or(traits.Name, req.Model), &traits)}
+	e := encoder{origin: c.link.Origin(req), traits: &traits, family: familyOf(cmp.Or(traits.Name, req.Model), &traits)}
 	var b body.Body
 	b.Add(e.head(req))
 	if raw := c.toolList(req, &e); len(raw) > 0 {
@@ -65,10 +65,7 @@ type encoder struct {
 // head writes the members that are neither tools nor content, each with the
 // comma that follows it.
 func (e *encoder) head(req *oh.Request) []byte {
-	limit := req.MaxTokens
-	if limit <= 0 {
-		limit = e.traits.MaxOutput
-	}
+	limit := e.traits.Limit(req)
 	thinking, free := e.thinking(req, limit)
 	var fields []string
 	if thinking != "" {

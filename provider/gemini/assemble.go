@@ -16,6 +16,7 @@ import (
 // assembler makes deltas and a message of the chunks of one reply. It does no
 // I/O.
 type assembler struct {
+	wire.Deltas
 	origin, model string
 	blocks        []*block // in order of arrival
 	calls         []*call
@@ -26,7 +27,6 @@ type assembler struct {
 	blocked       bool   // the prompt was refused
 	usage         counts
 	done          bool // a gateway said [DONE]
-	out           []oh.Chunk
 	shape         shape
 }
 
@@ -51,13 +51,6 @@ const (
 
 func newAssembler(origin, model string) *assembler {
 	return &assembler{origin: origin, model: model}
-}
-
-// Take implements [wire.Assembler].
-func (a *assembler) Take() []oh.Chunk {
-	out := a.out
-	a.out = a.out[:0]
-	return out
 }
 
 // State implements [wire.Assembler]. A reply is complete when it was said why
@@ -249,9 +242,9 @@ func (a *assembler) put(b *block, s string) {
 	}
 	b.text.WriteString(s)
 	if b.kind == thoughtBlock {
-		a.out = append(a.out, oh.ThinkingDelta{Text: s})
+		a.Add(oh.ThinkingDelta{Text: s})
 	} else {
-		a.out = append(a.out, oh.TextDelta{Text: s})
+		a.Add(oh.TextDelta{Text: s})
 	}
 }
 

@@ -49,7 +49,7 @@ func (a *assembler) callPart(p *part) error {
 	if args != "" {
 		delta.JSON = string(body.AppendRaw(nil, []byte(args), ""))
 	}
-	a.out = append(a.out, delta)
+	a.Add(delta)
 	if f.More || len(f.Partial) > 0 {
 		c.open, c.tree = true, &tree{}
 		return a.grow(c, f)
@@ -93,7 +93,7 @@ func (a *assembler) close(c *call) {
 	}
 	c.tree = nil
 	if c.args != "" {
-		a.out = append(a.out, oh.ToolInputDelta{Index: c.n, ID: c.id, Name: c.name, JSON: c.args})
+		a.Add(oh.ToolInputDelta{Index: c.n, ID: c.id, Name: c.name, JSON: c.args})
 	}
 }
 

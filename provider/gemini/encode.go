@@ -18,7 +18,7 @@ import (
 // encode makes the body of a request of pieces that the memo keeps. The
 // contents come last, so that one request is the beginning of the next.
 func (c *codec) encode(req *oh.Request, traits *provider.Traits) (*body.Body, error) {
-	e := encoder{origin: c.origin(req), traits: traits, signs: traits.SignedCalls || signs(name(traits, req)), messages: alternating(req.Messages)}
+	e := encoder{origin: c.link.Origin(req), traits: traits, signs: traits.SignedCalls || signs(name(traits, req)), messages: alternating(req.Messages)}
 	var b body.Body
 	b.AddString(`{`)
 	if !body.Blank(req.System) {
@@ -92,10 +92,7 @@ const (
 // A model that thinks is asked for its thoughts whatever the effort: it thinks
 // anyhow, and what is shown is a sign of life in the minutes before it answers.
 func (e *encoder) config(req *oh.Request) []byte {
-	limit := req.MaxTokens
-	if limit <= 0 {
-		limit = e.traits.MaxOutput
-	}
+	limit := e.traits.Limit(req)
 	var members []string
 	if limit > 0 {
 		members = append(members, `"maxOutputTokens":`+strconv.Itoa(limit))

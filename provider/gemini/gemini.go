@@ -37,16 +37,8 @@ type codec struct {
 func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
 	return func(yield func(oh.Chunk, error) bool) {
 		s, err := c.open(ctx, req)
-		wire.Talk(s, err, newAssembler(c.origin(req), req.Model), yield)
+		wire.Talk(s, err, newAssembler(c.link.Origin(req), req.Model), yield)
 	}
-}
-
-func (c *codec) origin(req *oh.Request) string {
-	profile := c.link.Config().Profile
-	if profile == "" {
-		profile = req.Profile
-	}
-	return oh.Origin(profile, req.Model)
 }
 
 func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {

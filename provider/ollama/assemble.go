@@ -19,6 +19,7 @@ import (
 // assembler makes deltas and a message of the lines of one reply. It does no
 // I/O.
 type assembler struct {
+	wire.Deltas
 	origin, model string
 	blocks        []*block // in order of arrival
 	calls         int
@@ -28,7 +29,6 @@ type assembler struct {
 	usage         oh.Usage
 	reason        string
 	done          bool
-	out           []oh.Chunk
 	shape         delta.Template // of the last line, which grew a block of shapeKind
 	shapeKind     blockKind
 	buf           []byte
@@ -99,13 +99,6 @@ type flag bool
 func (f *flag) UnmarshalJSON(raw []byte) error {
 	*f = string(raw) == "true"
 	return nil
-}
-
-// Take implements [wire.Assembler].
-func (a *assembler) Take() []oh.Chunk {
-	out := a.out
-	a.out = a.out[:0]
-	return out
 }
 
 // State implements [wire.Assembler]. The line that says done is the last.
@@ -240,9 +233,9 @@ func (a *assembler) put(b *block, s string) {
 	}
 	b.text.WriteString(s)
 	if b.kind == thinkingBlock {
-		a.out = append(a.out, oh.ThinkingDelta{Text: s})
+		a.Add(oh.ThinkingDelta{Text: s})
 	} else {
-		a.out = append(a.out, oh.TextDelta{Text: s})
+		a.Add(oh.TextDelta{Text: s})
 	}
 }
 
@@ -265,7 +258,7 @@ func (a *assembler) call(c *call) {
 		}
 	}
 	a.ids[b.id] = b
-	a.out = append(a.out, oh.ToolInputDelta{Index: a.calls, ID: b.id, Name: name, JSON: string(body.AppendRaw(nil, []byte(args), ""))})
+	a.Add(oh.ToolInputDelta{Index: a.calls, ID: b.id, Name: name, JSON: string(body.AppendRaw(nil, []byte(args), ""))})
 	a.calls++
 }
 

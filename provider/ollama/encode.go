@@ -19,7 +19,7 @@ import (
 // encode makes the body of a request of pieces that the memo keeps.
 func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	traits := c.link.Config().Model(req.Model)
-	e := encoder{origin: c.origin(req), traits: &traits, names: names(req.Messages)}
+	e := encoder{origin: c.link.Origin(req), traits: &traits, names: names(req.Messages)}
 	var b body.Body
 	b.Add(e.head(req))
 	if tools := c.toolList(req.Tools, &traits); len(tools) > 0 {
@@ -72,10 +72,7 @@ func (e *encoder) head(req *oh.Request) []byte {
 	out := append([]byte(nil), `{"model":`...)
 	out = text.AppendJSON(out, cmp.Or(e.traits.Name, req.Model))
 	out = append(out, `,"stream":true,"truncate":false,"shift":false`...)
-	limit := req.MaxTokens
-	if limit <= 0 {
-		limit = e.traits.MaxOutput
-	}
+	limit := e.traits.Limit(req)
 	var options []string
 	if e.traits.Window > 0 {
 		options = append(options, `"num_ctx":`+strconv.Itoa(e.traits.Window))

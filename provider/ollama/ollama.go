@@ -11,7 +11,6 @@ package ollama
 import (
 	"context"
 	"iter"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -40,16 +39,8 @@ type codec struct {
 func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
 	return func(yield func(oh.Chunk, error) bool) {
 		s, err := c.open(ctx, req)
-		wire.Talk(s, err, newAssembler(c.origin(req), req.Model), yield)
+		wire.Talk(s, err, newAssembler(c.link.Origin(req), req.Model), yield)
 	}
-}
-
-func (c *codec) origin(req *oh.Request) string {
-	profile := c.link.Config().Profile
-	if profile == "" {
-		profile = req.Profile
-	}
-	return oh.Origin(profile, req.Model)
 }
 
 func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {
@@ -57,18 +48,11 @@ func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg := c.link.Config()
-	header := http.Header{}
-	if secret := cfg.Token; secret != "" {
-		header.Set("Authorization", "Bearer "+secret)
-	} else if cfg.Key != "" {
-		header.Set("Authorization", "Bearer "+cfg.Key)
-	}
 	b, err := c.encode(req)
 	if err != nil {
 		return nil, c.link.Fail(oh.KindInvalid, err)
 	}
-	return c.link.Open(ctx, u, header, b)
+	return c.link.Open(ctx, u, c.link.Bearer(), b)
 }
 
 func (c *codec) url() (*url.URL, error) {

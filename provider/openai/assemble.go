@@ -16,6 +16,7 @@ import (
 // assembler makes deltas and a message of the chunks of one reply. It does no
 // I/O.
 type assembler struct {
+	wire.Deltas
 	origin, model string
 	blocks        []*part // in order of arrival
 	calls         []*call
@@ -31,7 +32,6 @@ type assembler struct {
 	order         order
 	pieces        bool // something came in a delta
 	told          int  // calls that were told
-	out           []oh.Chunk
 	shape         delta.Template
 	shapeContent  bool // the shape is of text, not of reasoning
 	shapeField    string
@@ -63,13 +63,6 @@ type source struct {
 
 func newAssembler(origin, model string) *assembler {
 	return &assembler{origin: origin, model: model}
-}
-
-// Take implements [wire.Assembler].
-func (a *assembler) Take() []oh.Chunk {
-	out := a.out
-	a.out = a.out[:0]
-	return out
 }
 
 // State implements [wire.Assembler]. A reply is complete when it was said why
@@ -335,7 +328,7 @@ func (a *assembler) say(s string) {
 		return
 	}
 	a.block(textPart, "").text.WriteString(s)
-	a.out = append(a.out, oh.TextDelta{Text: s})
+	a.Add(oh.TextDelta{Text: s})
 }
 
 func (a *assembler) muse(s, field string) {
@@ -343,7 +336,7 @@ func (a *assembler) muse(s, field string) {
 		return
 	}
 	a.block(thinkingPart, field).text.WriteString(s)
-	a.out = append(a.out, oh.ThinkingDelta{Text: s})
+	a.Add(oh.ThinkingDelta{Text: s})
 }
 
 // block returns the last block if it is of the kind, or a new one. Reasoning in

@@ -203,7 +203,7 @@ func FuzzAssembler(f *testing.F) {
 		if d := cmp.Diff(n, m); d != "" {
 			t.Fatalf("(-full +fast)\n%s", d)
 		}
-		if d := cmp.Diff(full.out, fast.out); d != "" {
+		if d := cmp.Diff(full.Take(), fast.Take()); d != "" {
 			t.Fatalf("deltas (-full +fast)\n%s", d)
 		}
 		checkMessage(t, m)

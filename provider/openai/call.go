@@ -79,7 +79,7 @@ func (a *assembler) grow(c *call, args string) {
 		a.told++
 		args = c.args.String()
 	}
-	a.out = append(a.out, oh.ToolInputDelta{Index: c.n, ID: c.id, Name: c.name, JSON: args})
+	a.Add(oh.ToolInputDelta{Index: c.n, ID: c.id, Name: c.name, JSON: args})
 }
 
 // hang keeps the extra content of a piece: the newest is the whole.

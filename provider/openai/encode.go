@@ -20,7 +20,7 @@ import (
 // encode makes the body of a request of pieces that the memo keeps.
 func (c *codec) encode(req *oh.Request) (*body.Body, error) {
 	traits := c.link.Config().Model(req.Model)
-	e := encoder{origin: c.origin(req), traits: &traits, signs: traits.SignedCalls || signs(req.Model)}
+	e := encoder{origin: c.link.Origin(req), traits: &traits, signs: traits.SignedCalls || signs(req.Model)}
 	tools := c.toolList(req.Tools, &traits)
 	var b body.Body
 	b.Add(e.head(req, len(tools) > 0))
@@ -68,10 +68,7 @@ func (e *encoder) key() string {
 func (e *encoder) head(req *oh.Request, tools bool) []byte {
 	out := append([]byte(nil), `{"model":`...)
 	out = text.AppendJSON(out, cmp.Or(e.traits.Name, req.Model))
-	limit := req.MaxTokens
-	if limit <= 0 {
-		limit = e.traits.MaxOutput
-	}
+	limit := e.traits.Limit(req)
 	if limit > 0 {
 		field := e.traits.TokenField
 		if field == "" {

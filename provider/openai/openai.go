@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -42,16 +41,8 @@ type codec struct {
 func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk, error] {
 	return func(yield func(oh.Chunk, error) bool) {
 		s, err := c.open(ctx, req)
-		wire.Talk(s, err, newAssembler(c.origin(req), req.Model), yield)
+		wire.Talk(s, err, newAssembler(c.link.Origin(req), req.Model), yield)
 	}
-}
-
-func (c *codec) origin(req *oh.Request) string {
-	profile := c.link.Config().Profile
-	if profile == "" {
-		profile = req.Profile
-	}
-	return oh.Origin(profile, req.Model)
 }
 
 func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error) {
@@ -60,14 +51,9 @@ func (c *codec) open(ctx context.Context, req *oh.Request) (*wire.Stream, error)
 	if err != nil {
 		return nil, err
 	}
-	header := http.Header{}
-	switch {
-	case cfg.Host == provider.Azure:
-		azure.Header(header, cfg)
-	case cfg.Token != "":
-		header.Set("Authorization", "Bearer "+cfg.Token)
-	case cfg.Key != "":
-		header.Set("Authorization", "Bearer "+cfg.Key)
+	header := c.link.Bearer()
+	if cfg := c.link.Config(); cfg.Host == provider.Azure {
+		header = azure.Header(cfg)
 	}
 	b, err := c.encode(req)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 // own end, and with the whole reply. Services leave out some of these, so each
 // is taken for what is still missing and nothing is taken twice.
 type assembler struct {
+	wire.Deltas
 	origin, model string
 	id            string // of the reply
 	slots         []*slot
@@ -28,19 +29,11 @@ type assembler struct {
 	size          wire.Size
 	limit         int  // of the reply in tokens, as it was asked for; 0 for none
 	done          bool // [DONE] came
-	out           []oh.Chunk
 	run           run
 }
 
 func newAssembler(origin, model string) *assembler {
 	return &assembler{origin: origin, model: model}
-}
-
-// Take implements [wire.Assembler].
-func (a *assembler) Take() []oh.Chunk {
-	out := a.out
-	a.out = a.out[:0]
-	return out
 }
 
 // State implements [wire.Assembler]. A reply is complete when the service told

@@ -26,7 +26,7 @@ const (
 // encode makes the body of a request of pieces that the memo keeps. Nothing is
 // stored at the service: each request says all there is to know.
 func (c *codec) encode(req *oh.Request, traits *provider.Traits) (*body.Body, error) {
-	e := encoder{origin: c.origin(req), traits: traits}
+	e := encoder{origin: c.link.Origin(req), traits: traits}
 	var b body.Body
 	b.Add(e.head(req))
 	dialect := bridge.Dialect(traits.Schema)
@@ -61,11 +61,8 @@ func (e *encoder) key() string {
 
 // outputLimit returns the max_output_tokens to send; 0 for none.
 func outputLimit(req *oh.Request, traits *provider.Traits) int {
-	limit := req.MaxTokens
-	if limit <= 0 {
-		limit = traits.MaxOutput
-	}
-	if limit <= 0 {
+	limit := traits.Limit(req)
+	if limit == 0 {
 		return 0
 	}
 	return max(limit, minOutput)

@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -44,18 +43,10 @@ func (c *codec) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chunk,
 	return func(yield func(oh.Chunk, error) bool) {
 		traits := c.link.Config().Model(req.Model)
 		s, err := c.open(ctx, req, &traits)
-		a := newAssembler(c.origin(req), req.Model)
+		a := newAssembler(c.link.Origin(req), req.Model)
 		a.limit = outputLimit(req, &traits)
 		wire.Talk(s, err, a, yield)
 	}
-}
-
-func (c *codec) origin(req *oh.Request) string {
-	profile := c.link.Config().Profile
-	if profile == "" {
-		profile = req.Profile
-	}
-	return oh.Origin(profile, req.Model)
 }
 
 func (c *codec) open(ctx context.Context, req *oh.Request, traits *provider.Traits) (*wire.Stream, error) {
@@ -63,15 +54,9 @@ func (c *codec) open(ctx context.Context, req *oh.Request, traits *provider.Trai
 	if err != nil {
 		return nil, err
 	}
-	cfg := c.link.Config()
-	header := http.Header{}
-	switch {
-	case cfg.Host == provider.Azure:
-		azure.Header(header, cfg)
-	case cfg.Token != "":
-		header.Set("Authorization", "Bearer "+cfg.Token)
-	case cfg.Key != "":
-		header.Set("Authorization", "Bearer "+cfg.Key)
+	header := c.link.Bearer()
+	if cfg := c.link.Config(); cfg.Host == provider.Azure {
+		header = azure.Header(cfg)
 	}
 	b, err := c.encode(req, traits)
 	if err != nil {

@@ -145,7 +145,7 @@ func (a *assembler) argued(s *slot, piece string) {
 		s.told, s.n = true, a.calls
 		a.calls++
 	}
-	a.out = append(a.out, oh.ToolInputDelta{Index: s.n, ID: s.callID(), Name: s.name, JSON: piece})
+	a.Add(oh.ToolInputDelta{Index: s.n, ID: s.callID(), Name: s.name, JSON: piece})
 }
 
 // callID is the id of a call; the item's own where a service gives no other.
@@ -245,10 +245,10 @@ func (a *assembler) put(s *slot, piece string) {
 	switch s.kind {
 	case kindMessage:
 		s.text.WriteString(piece)
-		a.out = append(a.out, oh.TextDelta{Text: piece})
+		a.Add(oh.TextDelta{Text: piece})
 	case kindReasoning:
 		s.text.WriteString(piece)
-		a.out = append(a.out, oh.ThinkingDelta{Text: piece})
+		a.Add(oh.ThinkingDelta{Text: piece})
 	case kindCall:
 		s.args.Add(piece)
 		a.argued(s, piece)

@@ -115,13 +115,15 @@ func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 // default.
 var ErrNoURL = errors.New("Azure needs a base URL, such as https://RESOURCE.openai.azure.com")
 
-// Header sets the credentials of the configuration: the key as api-key, the
-// token as bearer.
-func Header(h http.Header, cfg *provider.Config) {
+// Header returns a header with the credentials of the configuration: the key as
+// api-key, the token as bearer.
+func Header(cfg *provider.Config) http.Header {
+	h := http.Header{}
 	if cfg.Key != "" {
 		h.Set("Api-Key", cfg.Key)
 	}
 	if cfg.Token != "" {
 		h.Set("Authorization", "Bearer "+cfg.Token)
 	}
+	return h
 }

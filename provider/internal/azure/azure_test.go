@@ -113,8 +113,7 @@ func TestHeader(t *testing.T) {
 		{provider.Config{Token: "t"}, http.Header{"Authorization": {"Bearer t"}}},
 		{provider.Config{Key: "k", Token: "t"}, http.Header{"Api-Key": {"k"}, "Authorization": {"Bearer t"}}},
 	} {
-		got := http.Header{}
-		azure.Header(got, &tt.cfg)
+		got := azure.Header(&tt.cfg)
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}

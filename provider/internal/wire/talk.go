@@ -50,6 +50,20 @@ type Assembler interface {
 	Message() oh.Message
 }
 
+// Deltas are those that an assembler has made and not handed over; embedded, it
+// is [Assembler.Take].
+type Deltas struct{ made []oh.Chunk }
+
+// Add appends one.
+func (d *Deltas) Add(c oh.Chunk) { d.made = append(d.made, c) }
+
+// Take implements [Assembler].
+func (d *Deltas) Take() []oh.Chunk {
+	out := d.made
+	d.made = d.made[:0]
+	return out
+}
+
 // Talk passes on what the service says until the reply is complete, and ends
 // the request. err, if any, is what opening the stream gave.
 func Talk(s *Stream, err error, a Assembler, yield func(oh.Chunk, error) bool) {

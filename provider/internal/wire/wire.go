@@ -6,6 +6,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,22 @@ func New(op string, cfg provider.Config, rules []Rule) *Link {
 
 // Config returns the configuration, with keys trimmed and Idle set.
 func (l *Link) Config() *provider.Config { return &l.cfg }
+
+// Origin names who may get back what only this service can read: see
+// [oh.Origin].
+func (l *Link) Origin(req *oh.Request) string {
+	return oh.Origin(cmp.Or(l.cfg.Profile, req.Profile), req.Model)
+}
+
+// Bearer returns a header with the token, or else the key, as bearer; an empty
+// one without either.
+func (l *Link) Bearer() http.Header {
+	h := http.Header{}
+	if secret := cmp.Or(l.cfg.Token, l.cfg.Key); secret != "" {
+		h.Set("Authorization", "Bearer "+secret)
+	}
+	return h
+}
 
 // guarded returns a client that follows a redirect only to the host and scheme
 // that was asked and with the same method: anything else would take the key, or
