@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +20,6 @@ import (
 // holds it. A request may have four: tools, system, and the last two user
 // messages, so that what one turn wrote the next one finds.
 const mark = `,"cache_control":{"type":"ephemeral"}`
-
-const minBudget = 1024 // tokens of thinking, the least the service takes
 
 // encode makes the body of a request. Encoded messages are kept in the memo
 // without marks; marks are put in between the pieces.
@@ -92,44 +89,13 @@ func (e *encoder) thinking(req *oh.Request, limit int) string {
 			return `,"thinking":{"type":"adaptive"},"output_config":{"effort":` + string(text.AppendJSON(nil, word)) + `}`
 		}
 	case provider.ThinkBudget:
-		budget := min(e.traits.Budget(req.Effort), limit-1)
-		if limit > 2*minBudget {
-			// Something must be left for the reply itself.
-			budget = min(budget, limit-minBudget)
-		}
-		if budget >= minBudget && e.canThink(req.Messages) {
+		sends := func(x oh.Thinking) bool { return len(e.thought(nil, x)) > 0 }
+		if budget := body.ThinkingBudget(e.traits.Budget(req.Effort), limit, req.Messages, sends); budget > 0 {
 			return fmt.Sprintf(`,"thinking":{"type":"enabled","budget_tokens":%d}`, budget)
 		}
 	}
 	return ""
 }
-
-// canThink reports whether the service would take the history with a thinking
-// budget: in the middle of a turn with calls, the reply that made them must
-// begin with its thinking.
-func (e *encoder) canThink(messages []oh.Message) bool {
-	n := len(messages)
-	if n < 2 || !slices.ContainsFunc(messages[n-1].Content, isResult) {
-		return true
-	}
-	for _, x := range messages[n-2].Content {
-		switch x := x.(type) {
-		case oh.Thinking:
-			if len(e.thought(nil, x)) > 0 {
-				return true
-			}
-		case oh.Text:
-			if !body.Blank(x.Text) {
-				return false
-			}
-		case oh.ToolUse:
-			return false
-		}
-	}
-	return true
-}
-
-func isResult(x oh.Block) bool { _, ok := x.(oh.ToolResult); return ok }
 
 func isThinking(x oh.Block) bool { _, ok := x.(oh.Thinking); return ok }
 
@@ -187,13 +153,13 @@ func (e *encoder) message(m *oh.Message) []byte {
 	out := append([]byte(nil), `{"role":"`+role+`","content":[`...)
 	start := len(out)
 	for _, x := range m.Content {
-		if isResult(x) {
+		if body.IsResult(x) {
 			out = e.block(out, x)
 		}
 	}
 	end := len(out) // of what a message may end with: the service refuses one that ends in reasoning
 	for _, x := range m.Content {
-		if isResult(x) {
+		if body.IsResult(x) {
 			continue
 		}
 		before := len(out)

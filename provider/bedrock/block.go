@@ -63,8 +63,6 @@ func (e *encoder) message(m *oh.Message) []byte {
 	return append(out, '}')
 }
 
-func isResult(x oh.Block) bool { _, ok := x.(oh.ToolResult); return ok }
-
 func isThinking(x oh.Block) bool { _, ok := x.(oh.Thinking); return ok }
 
 // writer writes the blocks of one message.

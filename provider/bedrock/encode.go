@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +18,6 @@ import (
 // behind tools, system, and the last two user messages, so that what one turn
 // wrote the next one finds.
 const point = `,{"cachePoint":{"type":"default"}}`
-
-const minBudget = 1024 // tokens of thinking, the least the service takes
 
 //go:embed retired.md
 var retired string
@@ -109,43 +106,12 @@ func (e *encoder) thinking(req *oh.Request, limit int) (fields string, free bool
 }
 
 func (e *encoder) budget(req *oh.Request, limit int) string {
-	budget := e.traits.Budget(req.Effort)
-	if limit > 0 {
-		budget = min(budget, limit-1)
-	}
-	if limit > 2*minBudget {
-		// Something must be left for the reply itself.
-		budget = min(budget, limit-minBudget)
-	}
-	if budget < minBudget || !e.canThink(req.Messages) {
+	sends := func(x oh.Thinking) bool { return len(e.thought(nil, x)) > 0 }
+	budget := body.ThinkingBudget(e.traits.Budget(req.Effort), limit, req.Messages, sends)
+	if budget == 0 {
 		return ""
 	}
 	return fmt.Sprintf(`"thinking":{"type":"enabled","budget_tokens":%d}`, budget)
-}
-
-// canThink reports whether the service would take the history with a thinking
-// budget: in the middle of a turn with calls, the reply that made them must
-// begin with its thinking.
-func (e *encoder) canThink(messages []oh.Message) bool {
-	n := len(messages)
-	if n < 2 || !slices.ContainsFunc(messages[n-1].Content, isResult) {
-		return true
-	}
-	for _, x := range messages[n-2].Content {
-		switch x := x.(type) {
-		case oh.Thinking:
-			if len(e.thought(nil, x)) > 0 {
-				return true
-			}
-		case oh.Text:
-			if !body.Blank(x.Text) {
-				return false
-			}
-		case oh.ToolUse:
-			return false
-		}
-	}
-	return true
 }
 
 // toolList returns the tools as a JSON list, nothing when there are none. The
