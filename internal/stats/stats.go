@@ -91,26 +91,26 @@ type Report struct {
 	Days     []Day   `json:"days"`
 }
 
-// Count reads the logs.
+// Count reads the logs. What it reports does not depend on their order, nor on
+// how many are read at a time.
 func Count(logs []Log, cfg Config) Report {
 	if cfg.Zone == nil {
 		cfg.Zone = time.Local
 	}
-	kin := families(logs)
-	jobs := make(chan Log)
+	jobs := make(chan []Log)
 	parts := make([]*tally, max(cfg.Workers, 1))
 	var wg sync.WaitGroup
 	for i := range parts {
 		t := &tally{cfg: &cfg, uses: map[key]*use{}, tools: map[string]*Tool{}, days: map[string]*day{}}
 		parts[i] = t
 		wg.Go(func() {
-			for l := range jobs {
-				t.log(l, kin[l.ID])
+			for family := range jobs {
+				t.family(family)
 			}
 		})
 	}
-	for _, l := range logs {
-		jobs <- l
+	for _, family := range families(logs) {
+		jobs <- family
 	}
 	close(jobs)
 	wg.Wait()
@@ -120,48 +120,53 @@ func Count(logs []Log, cfg Config) Report {
 	return parts[0].report()
 }
 
-// seen knows the entries that were counted of sessions that have some in
-// common. It is safe for concurrent use.
-type seen struct {
-	mu  sync.Mutex
-	ids map[string]bool // guarded by mu
-}
+// seen knows the entries that were counted of a family; nil for a session that
+// has none in common with another.
+type seen map[string]bool
 
 // first reports whether an entry comes for the first time.
-func (s *seen) first(id string) bool {
+func (s seen) first(id string) bool {
 	if s == nil || id == "" {
 		return true
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ids[id] {
+	if s[id] {
 		return false
 	}
-	s.ids[id] = true
+	s[id] = true
 	return true
 }
 
-// families returns what the forks of a session and the session itself share;
-// nothing for sessions without forks.
-func families(logs []Log) map[string]*seen {
+// families puts a session and its forks together: parents come first, so that
+// what is in common counts for them.
+func families(logs []Log) [][]Log {
 	parent := map[string]string{}
 	for _, l := range logs {
 		if l.Parent != "" {
 			parent[l.ID] = l.Parent
 		}
 	}
-	kin := map[string]*seen{}
-	for id := range parent {
-		root := id
-		for hops := 0; parent[root] != "" && hops < len(parent); hops++ {
+	byRoot := map[string][]Log{}
+	depth := map[string]int{}
+	var roots []string
+	for _, l := range logs {
+		root := l.ID
+		for ; parent[root] != "" && depth[l.ID] < len(parent); depth[l.ID]++ {
 			root = parent[root]
 		}
-		if kin[root] == nil {
-			kin[root] = &seen{ids: map[string]bool{}}
+		if byRoot[root] == nil {
+			roots = append(roots, root)
 		}
-		kin[id] = kin[root]
+		byRoot[root] = append(byRoot[root], l)
 	}
-	return kin
+	out := make([][]Log, 0, len(roots))
+	for _, root := range roots {
+		family := byRoot[root]
+		slices.SortFunc(family, func(a, b Log) int {
+			return cmp.Or(cmp.Compare(depth[a.ID], depth[b.ID]), cmp.Compare(a.ID, b.ID))
+		})
+		out = append(out, family)
+	}
+	return out
 }
 
 // key is a model on a day.
@@ -185,9 +190,20 @@ type tally struct {
 	days     map[string]*day
 }
 
+// family counts sessions that may have entries in common.
+func (t *tally) family(logs []Log) {
+	var kin seen
+	if len(logs) > 1 {
+		kin = seen{}
+	}
+	for _, l := range logs {
+		t.log(l, kin)
+	}
+}
+
 // log counts one log. What a model used counts for the profile that the
 // session had then.
-func (t *tally) log(l Log, kin *seen) {
+func (t *tally) log(l Log, kin seen) {
 	profile := ""
 	active := map[string]bool{}
 	for e, err := range l.Entries() {

@@ -3,6 +3,7 @@ package stats
 import (
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,14 +70,14 @@ func TestCount(t *testing.T) {
 		Models: []Model{{"p", "a", sum(2, 0, 11, 2, 11, true)}, {"q", "a", sum(1, 0, 5, 1, 5, true)}, {"q", "free", sum(0, 1, 2, 0, 2, false)}},
 		Tools:  []Tool{{"bash", 2, 1}},
 		Days:   []Day{{"2026-10-01", 1, 1, sum(1, 0, 10, 1, 10, true)}, {"2026-10-02", 3, 1, sum(2, 1, 8, 2, 8, false)}}}
-	for _, workers := range []int{0, 1} {
-		if d := cmp.Diff(want, Count(logs, Config{Zone: time.UTC, Price: price, Workers: workers})); d != "" {
-			t.Errorf("(-want +got)\n%s", d)
+	turned := slices.Clone(logs)
+	slices.Reverse(turned)
+	for _, workers := range []int{0, 1, 4} {
+		for name, logs := range map[string][]Log{"parents first": logs, "forks first": turned} {
+			if d := cmp.Diff(want, Count(logs, Config{Zone: time.UTC, Price: price, Workers: workers})); d != "" {
+				t.Errorf("%d workers, %s (-want +got)\n%s", workers, name, d)
+			}
 		}
-	}
-	got := Count(logs, Config{Zone: time.UTC, Price: price, Workers: 4}) // which of the forks counts a shared entry is open
-	if d := cmp.Diff(want.Models, got.Models); d != "" || got.Prompts != 2 || got.Calls != 2 {
-		t.Errorf("with workers (-want +got)\n%s", d)
 	}
 	late := Count(logs, Config{Zone: time.UTC, Price: price, Since: next})
 	if d := cmp.Diff(want.Days[1:], late.Days); d != "" || late.Calls != 0 {
