@@ -220,11 +220,28 @@ func (s *service) Stream(ctx context.Context, req *oh.Request) iter.Seq2[oh.Chun
 					s.catalog.Learn(s.profile.Name, req.Model, catalog.Window(n))
 				}
 			}
+			if done, ok := chunk.(oh.MessageDone); ok {
+				done.Message.Model = s.named(req.Model, done.Message.Model)
+				chunk = done
+			}
 			if !yield(chunk, err) {
 				return
 			}
 		}
 	}
+}
+
+// named is the name under which a reply of a model counts. Gateways and local
+// servers tell names of their own, of which nothing is known: then it is the one
+// that was asked for, whose price and window the tables or the user told.
+func (s *service) named(asked, told string) string {
+	if told == "" || told == asked {
+		return asked
+	}
+	if s.info(asked).Price.Known && (s.profile.Local || !s.info(told).Price.Known) {
+		return asked
+	}
+	return told
 }
 
 // meet asks a server what a model is like, once, where it is one to ask.

@@ -1,7 +1,10 @@
 package app
 
 import (
+	"context"
+	"iter"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,5 +80,45 @@ func TestTokens(t *testing.T) {
 	u := oh.Usage{InputTokens: 1000, OutputTokens: 30, CacheReadTokens: 5, CacheWriteTokens: 6, ReasoningTokens: 20}
 	if got, want := tokens(u), "1,000 in, 5 cache read, 6 cache write, 30 out (20 reasoning)"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestNamed: a reply counts for a model whose price is known, where there is
+// one.
+func TestNamed(t *testing.T) {
+	own := catalog.Load(catalog.Config{Models: map[string]catalog.Fields{"mine": {"input_price": []byte("1"), "output_price": []byte("2")}}})
+	for _, tt := range []struct{ profile, asked, told, want string }{
+		{"claude-api", "claude-sonnet-4-6", "", "claude-sonnet-4-6"},
+		{"claude-api", "claude-sonnet-4-6", "claude-haiku-4-5", "claude-haiku-4-5"},
+		{"claude-api", "claude-sonnet-4-6", "gw-7", "claude-sonnet-4-6"},
+		{"openai-compatible", "mine", "/models/x.gguf", "mine"},
+		{"openai-compatible", "unheard-of", "gpt-5.4", "gpt-5.4"},
+		{"openai-compatible", "unheard-of", "gw-7", "gw-7"},
+		{"ollama", "here", "sha256:77", "here"},
+	} {
+		p, ok := catalog.Find(tt.profile)
+		if !ok {
+			t.Fatalf("no profile %s", tt.profile)
+		}
+		s := &service{profile: p, catalog: own, met: &sync.Map{}, codec: replies{oh.MessageDone{Message: oh.Message{Model: tt.told}}}}
+		s.met.Store(tt.asked, true)
+		for chunk, err := range s.Stream(t.Context(), &oh.Request{Model: tt.asked}) {
+			if done, ok := chunk.(oh.MessageDone); err != nil || !ok || done.Message.Model != tt.want {
+				t.Errorf("%+v: %+v, %v", tt, chunk, err)
+			}
+		}
+	}
+}
+
+// replies is a provider that always says the same.
+type replies []oh.Chunk
+
+func (r replies) Stream(context.Context, *oh.Request) iter.Seq2[oh.Chunk, error] {
+	return func(yield func(oh.Chunk, error) bool) {
+		for _, c := range r {
+			if !yield(c, nil) {
+				return
+			}
+		}
 	}
 }
