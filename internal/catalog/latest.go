@@ -99,6 +99,9 @@ func decodeLatest(data []byte) (*latest, error) {
 			l.Services[service] = append(l.Services[service], listed{name, facts})
 		}
 	}
+	for _, models := range l.Services {
+		slices.SortStableFunc(models, func(a, b listed) int { return cmp.Compare(a.name, b.name) })
+	}
 	return l, nil
 }
 
@@ -167,17 +170,10 @@ func (c *Catalog) refreshed(i *Info, p Profile, name, plain string) {
 // and date.
 func (l *latest) find(id, name, plain string) Fields {
 	raw := strings.TrimSuffix(strings.TrimSpace(name), long)
-	best := -1
 	models := l.Services[id]
-	for i, m := range models {
-		if m.name == raw {
-			best = i
-			break
-		}
-		stem, _, _ := normal(m.name)
-		if exact, ok := (row{pattern: stem}).match(plain); stem != "" && ok && exact && (best < 0 || len(m.name) > len(models[best].name)) {
-			best = i
-		}
+	best, ok := slices.BinarySearchFunc(models, raw, func(m listed, raw string) int { return cmp.Compare(m.name, raw) })
+	if !ok {
+		best = nearest(models, plain)
 	}
 	if best < 0 {
 		return nil
@@ -187,4 +183,17 @@ func (l *latest) find(id, name, plain string) Fields {
 		return nil
 	}
 	return f
+}
+
+// nearest returns the index of the model whose name is plain but for folders and
+// date, the longest of several; -1 for none.
+func nearest(models []listed, plain string) int {
+	best := -1
+	for i, m := range models {
+		stem, _, _ := normal(m.name)
+		if exact, ok := (row{pattern: stem}).match(plain); stem != "" && ok && exact && (best < 0 || len(m.name) > len(models[best].name)) {
+			best = i
+		}
+	}
+	return best
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/openharness/oh"
 	"github.com/openharness/oh/internal/config/disk"
@@ -190,6 +192,14 @@ func reduce(body []byte) (map[string][]listed, error) {
 	return services, nil
 }
 
+// nameable reports whether a model's name can be written, shown and typed.
+func nameable(id string) bool {
+	odd := func(r rune) bool {
+		return r == utf8.RuneError || r == '"' || r == '\\' || r == ' ' || r == '*' || !unicode.IsPrint(r)
+	}
+	return id != "" && len(id) <= 256 && !strings.ContainsFunc(id, odd)
+}
+
 // reduceService keeps the models of a service that write and of which something
 // is said, by name.
 func reduceService(raw json.RawMessage) ([]listed, error) {
@@ -202,7 +212,7 @@ func reduceService(raw json.RawMessage) ([]listed, error) {
 	var models []listed
 	for _, id := range slices.Sorted(maps.Keys(service.Models)) {
 		var m sourceModel
-		if id == "" || strings.ContainsAny(id, "\"\\\n") || json.Unmarshal(service.Models[id], &m) != nil {
+		if !nameable(id) || json.Unmarshal(service.Models[id], &m) != nil {
 			continue
 		}
 		f := m.fields()

@@ -252,3 +252,38 @@ func BenchmarkRefreshed(b *testing.B) {
 		}
 	}
 }
+
+// TestRefreshLeavesOddNames: a name that nobody can type, or that does things
+// to a terminal, is no model.
+func TestRefreshLeavesOddNames(t *testing.T) {
+	facts := `{"limit": {"context": 5000}}`
+	body := `{"openai": {"models": {"ok/é:4b@x": ` + facts
+	for _, odd := range []string{`a\u001b[31m`, `a\u202eb`, `a\u200bb`, `a b`, `gpt*`, `a\tb`, ` `, `a\"b`, `a\\b`, "a\xff", strings.Repeat("x", 257)} {
+		body += `, "` + odd + `": ` + facts
+	}
+	address, _ := source(t, body+`}}}`)
+	file := filepath.Join(t.TempDir(), FileName)
+	got, err := Refresh(t.Context(), nil, address, file)
+	if err != nil || got.Models != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if i := Load(Config{File: file}).Model("openai-compatible", "ok/é:4b@x"); i.Window != 5000 {
+		t.Errorf("%+v", i)
+	}
+}
+
+// TestUnsortedFile: a file that somebody wrote by hand is found in, too.
+func TestUnsortedFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), FileName)
+	text := `{"version":1,"source":"","fetched":"2026-12-01T00:00:00Z","services":{` + "\n" + `"openai":{` + "\n" +
+		`"z":{"context_window":1000},` + "\n" + `"a":{"context_window":2000},` + "\n" + `"m":{"context_window":3000}` + "\n}\n}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := Load(Config{File: file})
+	for name, want := range map[string]int{"z": 1000, "a": 2000, "m": 3000, "x/m-20260101": 3000} {
+		if i := c.Model("openai-compatible", name); i.Window != want {
+			t.Errorf("%s: %+v, %v", name, i, c.Warning())
+		}
+	}
+}
