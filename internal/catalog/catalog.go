@@ -200,9 +200,8 @@ func fits(pattern, name string) bool {
 }
 
 // apply lays facts over what is known; those that cannot be read are passed
-// over (see [CheckField]).
+// over (see [CheckField]). A price is known when those of input and output are.
 func (i *Info) apply(facts Fields) {
-	priced := false
 	for key, raw := range facts {
 		f, ok := findField(key, false)
 		if !ok {
@@ -210,8 +209,7 @@ func (i *Info) apply(facts Fields) {
 		}
 		if v, err := f.fromJSON(raw); err == nil {
 			f.set(i, v)
-			priced = priced || f.kind == price
 		}
 	}
-	i.Price.Known = i.Price.Known || priced
+	i.Price.Known = i.Price.Known || i.in && i.out
 }

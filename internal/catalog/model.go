@@ -51,6 +51,8 @@ type Info struct {
 
 	listed bool   // a table names the model or its family
 	seen   bool   // something was said of Vision
+	in     bool   // something was said of the price of input
+	out    bool   // likewise of output
 	files  bool   // the Chat service takes files as parts
 	beta   string // what opens the long window
 }
