@@ -428,7 +428,7 @@ func (c *Conversation) Claim(m Message) Message {
 	content := slices.Clone(m.Content)
 	for i, b := range content {
 		if u, ok := b.(ToolUse); ok {
-			u.ID = c.freeID(legalID(u.ID), taken)
+			u.ID = c.freeID(LegalID(u.ID), taken)
 			u.Name = LegalName(u.Name)
 			taken[u.ID] = true
 			content[i] = u

@@ -37,8 +37,10 @@ func legalName(s string) bool {
 
 func startsName(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// legalID returns a call id as every wire takes it. Two ids may become one.
-func legalID(id string) string {
+// LegalID returns a call id as every wire takes it: id itself when it has only
+// letters, digits, _ and -, at most 64 in all. Two ids may become one; a
+// conversation tells them apart.
+func LegalID(id string) string {
 	if id == "" {
 		return "call"
 	}

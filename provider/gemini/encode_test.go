@@ -119,7 +119,7 @@ func TestResults(t *testing.T) {
 	hi := oh.Message{Role: oh.User, Content: oh.Blocks{oh.Text{Text: "hi"}}}
 	got := sent(t, provider.Traits{}, &oh.Request{Model: "m", Messages: []oh.Message{
 		hi, said(use("b", "f", ""), use("a", "g", ""), use("c", "a.b", "")), user("c", "a", "b"),
-		said(use("x", "f", `{"id":"x"}`), use("x_2", "f", `{"id":"x"}`), use("odd_id", "f", `{"id":"odd.id"}`), use("n", "f", `"broken"`)), user("x", "x_2", "odd_id", "n"),
+		said(use("x", "f", `{"id":"x"}`), use("x_2", "f", `{"id":"x"}`), use("odd_id", "f", `{"id":"odd.id"}`), use("odd_id_2", "f", `{"id":"odd.id"}`), use("n", "f", `"broken"`)), user("x", "x_2", "odd_id", "odd_id_2", "n"),
 		said(), user("b", "nobody"),
 	}})
 	var have []string
@@ -137,7 +137,7 @@ func TestResults(t *testing.T) {
 	}
 	legal := oh.LegalName("a.b")
 	want := []string{"user: ", "model: f/ g/ " + legal + "/", "user: f/ g/ " + legal + "/",
-		"model: f/x f/x_2 f/odd.id f/", "user: f/x f/x_2 f/odd.id f/", "model: ", "user: f/ nobody/"}
+		"model: f/x f/x_2 f/odd.id f/odd_id_2 f/", "user: f/x f/x_2 f/odd.id f/odd_id_2 f/", "model: ", "user: f/ nobody/"}
 	if d := cmp.Diff(want, have); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}

@@ -152,11 +152,15 @@ func (e *encoder) name(r oh.ToolResult, calls []oh.ToolUse) (name, id string) {
 	return body.Name(calls[i].Name), e.id(calls[i])
 }
 
-// id returns the id that the service knows a call by, "" when it gave none.
+// id returns the id that the service knows a call by, "" when it gave none. An id
+// that an earlier call had, too, the conversation has changed.
 func (e *encoder) id(u oh.ToolUse) string {
 	var o opaque
-	if o.open(u.Opaque, e.origin) && o.ID != "" && strings.HasPrefix(u.ID, o.ID+"_") {
-		return u.ID // an earlier call had the same id
+	if !o.open(u.Opaque, e.origin) || o.ID == "" {
+		return ""
+	}
+	if u.ID != oh.LegalID(o.ID) {
+		return u.ID
 	}
 	return o.ID
 }
