@@ -14,6 +14,9 @@ import (
 // ask gets one complete reply, with as many attempts as it takes and the
 // configuration allows.
 func (r *run) ask() (oh.Message, error) {
+	if err := r.afford(); err != nil {
+		return oh.Message{}, err
+	}
 	if err := r.compact("auto"); err != nil {
 		return oh.Message{}, err
 	}
@@ -38,22 +41,46 @@ func (r *run) ask() (oh.Message, error) {
 			try--
 			continue
 		}
-		wait, again := r.cfg.Retry.next(try, err)
-		turned, fault := r.relieve(try, again, err, shown != "")
-		switch {
-		case fault != nil:
-			return oh.Message{}, fault
-		case turned:
-			try = 0
-			continue
-		case !again:
-			return oh.Message{}, r.cfg.Retry.gaveUp(err)
-		}
-		r.emitRetry(try, wait, err, shown != "")
-		if err := sleep(r.ctx, wait); err != nil {
+		if try, err = r.again(try, err, shown != ""); err != nil {
 			return oh.Message{}, err
 		}
 	}
+}
+
+// again prepares the attempt after number try, which failed of cause, and
+// returns the number to count on from: 0 with another model. The error is the
+// cause when there is none. A failed attempt may have cost something, so the
+// budget is asked each time.
+func (r *run) again(try int, cause error, discard bool) (int, error) {
+	wait, again := r.cfg.Retry.next(try, cause)
+	turned, fault := r.relieve(try, again, cause, discard)
+	switch {
+	case fault != nil:
+		return 0, fault
+	case turned:
+		return 0, nil
+	case !again:
+		return 0, r.cfg.Retry.gaveUp(cause)
+	}
+	if err := r.afford(); err != nil {
+		return 0, err
+	}
+	r.emitRetry(try, wait, cause, discard)
+	return try, sleep(r.ctx, wait)
+}
+
+// overspent is the error of a run whose budget is used up.
+type overspent struct{ error }
+
+// afford asks the budget, if there is one, whether a request may be made.
+func (r *run) afford() error {
+	if r.cfg.Budget == nil {
+		return nil
+	}
+	if err := r.cfg.Budget(r.conv.State()); err != nil {
+		return overspent{err}
+	}
+	return nil
 }
 
 func (r *run) emitRetry(try int, wait time.Duration, err error, discard bool) {

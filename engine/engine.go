@@ -39,8 +39,9 @@ type Config struct {
 	// never from two goroutines at a time. Its error becomes the call's result.
 	Before func(ctx context.Context, call oh.ToolUse, access oh.Access) error
 
-	// Budget is asked before each request with the state so far; an error ends
-	// the run with reason budget and its text.
+	// Budget is asked before each request, also one that repeats a failed one,
+	// with the state so far; an error ends the run with reason budget and its
+	// text.
 	Budget func(oh.State) error
 
 	// Fallback are further models of the same profile, in the order in which

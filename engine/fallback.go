@@ -22,7 +22,7 @@ func (r *run) asked() string {
 
 // relieve turns to the next model when the one that is asked has been
 // overloaded too often, or no attempt follows the failed one, number try. turned
-// is false when it need not or cannot; the error is the log's.
+// is false when it need not or cannot; the error is the log's or the budget's.
 func (r *run) relieve(try int, again bool, cause error, discard bool) (turned bool, err error) {
 	if oh.KindOf(cause) != oh.KindOverloaded {
 		r.overloads = 0
@@ -41,6 +41,9 @@ func (r *run) relieve(try int, again bool, cause error, discard bool) (turned bo
 	}
 	if next == "" {
 		return false, nil
+	}
+	if err := r.afford(); err != nil {
+		return false, err
 	}
 	if r.deltas {
 		r.emitRetry(try, 0, cause, discard)

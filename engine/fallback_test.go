@@ -204,3 +204,43 @@ func TestFallbackAfterThinking(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestBudgetOfAttempts: attempts that failed count, so the budget ends a run
+// before it is spent many times over.
+func TestBudgetOfAttempts(t *testing.T) {
+	spent := func(kind oh.Kind) ohtest.Turn {
+		return ohtest.Fail(&oh.Error{Op: "test", Kind: kind, Usage: oh.Usage{InputTokens: 60}})
+	}
+	for _, tt := range []struct {
+		name     string
+		fallback []string
+		turns    []ohtest.Turn
+		reason   oh.Reason
+	}{
+		{"repeated", nil, []ohtest.Turn{spent(oh.KindUnavailable), spent(oh.KindUnavailable)}, oh.ReasonBudget},
+		{"another model", []string{"n"}, []ohtest.Turn{ohtest.Fail(busy()), spent(oh.KindOverloaded), spent(oh.KindOverloaded)}, oh.ReasonBudget},
+		{"nothing to repeat", nil, []ohtest.Turn{spent(oh.KindUnavailable), spent(oh.KindInvalid)}, oh.ReasonFailed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setUp(t, nil, tt.turns...)
+				b.cfg.Fallback = tt.fallback
+				b.cfg.Budget = func(st oh.State) error {
+					used := 0
+					for _, s := range st.Spend {
+						used += s.Usage.InputTokens
+					}
+					if used > 100 {
+						return errors.New("too dear")
+					}
+					return nil
+				}
+				evs, err := b.run("go")
+				done := evs[len(evs)-1].(oh.RunDone)
+				if done.Reason != tt.reason || (err != nil) != (tt.reason == oh.ReasonFailed) || len(b.asked()) != len(tt.turns) {
+					t.Errorf("%+v, %v, asked %q", done, err, b.asked())
+				}
+			})
+		})
+	}
+}

@@ -219,12 +219,10 @@ func (r *run) turn() end {
 		return end{reason: oh.ReasonMaxTurns, text: fmt.Sprintf(
 			"Stopped after %d turns, the limit. The conversation is kept and can be continued.", r.cfg.MaxTurns)}
 	}
-	if r.cfg.Budget != nil {
-		if err := r.cfg.Budget(r.conv.State()); err != nil {
-			return end{reason: oh.ReasonBudget, text: err.Error()}
-		}
-	}
 	msg, err := r.ask()
+	if over, ok := errors.AsType[overspent](err); ok {
+		return end{reason: oh.ReasonBudget, text: over.Error()}
+	}
 	if err != nil {
 		return failed(err)
 	}
