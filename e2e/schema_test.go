@@ -124,6 +124,9 @@ func TestSchemaFlag(t *testing.T) {
 		r.wantCode(t, 2)
 		r.wantErr(t, want)
 	}
+	r := b.oh("-p", "--json-schema", "{}", "--disallowed-tools", "*", "who?")
+	r.wantCode(t, 2)
+	r.wantErr(t, "--json-schema: the answer is given by calling the tool structured_output, which may not run: denied by the rule *")
 	b.done(0)
 }
 

@@ -300,8 +300,8 @@ func (r *Runtime) makeEngine(context.Context) error {
 	if err := r.setFallback(); err != nil {
 		return err
 	}
-	if r.opts.Schema != nil {
-		r.config.Answer = &engine.Answer{Tool: schema.Name, Remind: schema.Remind()}
+	if err := r.askAnswer(); err != nil {
+		return err
 	}
 	r.describeImages()
 	if r.opts.Interactive {
@@ -309,6 +309,22 @@ func (r *Runtime) makeEngine(context.Context) error {
 	}
 	_, err := engine.New(r.config)
 	return err
+}
+
+// askAnswer asks for an answer of a form, if one was given. Rules must let the
+// tool through that it is given by.
+func (r *Runtime) askAnswer() error {
+	if r.opts.Schema == nil {
+		return nil
+	}
+	st := r.conv.State()
+	v := r.policy.Check(context.Background(), oh.GateRequest{Tool: schema.Name, Mode: st.Mode, Dir: st.Dir, Access: oh.Access{ReadOnly: true}})
+	if v.Decision != oh.Allow {
+		return &config.Error{File: "--json-schema", Problem: "the answer is given by calling the tool " + schema.Name +
+			", which may not run: " + v.Reason}
+	}
+	r.config.Answer = &engine.Answer{Tool: schema.Name, Remind: schema.Remind()}
+	return nil
 }
 
 func (r *Runtime) maxTurns() int {

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/openharness/oh/internal/text"
 )
 
 // Where schemas lie within a schema.
@@ -83,11 +86,14 @@ func (c *checker) all() error {
 	return c.schema("", c.root, 0)
 }
 
+// maxPlace bounds what is said of a place, in code points.
+const maxPlace = 200
+
 func at(place string) string {
 	if place == "" {
 		return "at its root"
 	}
-	return "at " + place
+	return "at " + text.Cut(place, maxPlace)
 }
 
 func (c *checker) schema(place string, v any, depth int) error {
@@ -141,8 +147,8 @@ func (c *checker) words(node map[string]any) error {
 	if v, there := node["required"]; there {
 		list, ok := v.([]any)
 		for _, name := range list {
-			_, text := name.(string)
-			ok = ok && text
+			_, word := name.(string)
+			ok = ok && word
 		}
 		if !ok {
 			return errors.New("required must be an array of names")
@@ -205,6 +211,9 @@ func (c *checker) find(ref string) (any, error) {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok || path != "" && path[0] != '/' {
 		return nil, fmt.Errorf("$ref %q leads out of the schema; only references such as #/$defs/name can be followed", ref)
+	}
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
 	}
 	v := c.root
 	for seg := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {

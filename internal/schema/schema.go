@@ -12,6 +12,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func where(data []byte, err error) error {
 func (s *Schema) resolve() error {
 	var js jsonschema.Schema
 	if err := json.Unmarshal(s.raw, &js); err != nil {
-		return fmt.Errorf("is no JSON Schema: %w", err)
+		return fmt.Errorf("is no JSON Schema: %w", plain(err))
 	}
 	js.Schema = "" // what is understood is judged by what stands there, not by the draft it names
 	if strings.Contains(string(s.raw), "draft-07") {
@@ -132,6 +133,17 @@ func (s *Schema) resolve() error {
 	}
 	s.check = check
 	return nil
+}
+
+// plain says which keyword has a value of a wrong type, as boolean
+// exclusiveMinimum of old drafts.
+func plain(err error) error {
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	value := map[string]string{"bool": "true or false", "string": "text", "number": "a number", "array": "an array", "object": "an object"}[e.Value]
+	return fmt.Errorf("%s cannot be %s in the drafts that are understood, 7 and 2020-12", e.Field[strings.LastIndexByte(e.Field, '.')+1:], cmp.Or(value, e.Value))
 }
 
 // Validate checks the input of a call. The error is for the model.
