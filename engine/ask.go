@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
 )
 
 // ask gets one complete reply, with as many attempts as it takes and the
@@ -148,18 +149,18 @@ func (r *run) attempt() (msg oh.Message, shown string, err error) {
 	}
 	began := time.Now()
 	defer func() { r.api += time.Since(began) }()
-	var text strings.Builder
+	var words strings.Builder
 	complete := false
 	r.deltas = false
 	for chunk, err := range r.cfg.Provider.Stream(r.ctx, req) {
 		if err != nil {
-			return oh.Message{}, text.String(), r.lost(req, err)
+			return oh.Message{}, words.String(), r.lost(req, err)
 		}
 		switch chunk := chunk.(type) {
 		case oh.MessageDone:
 			msg, complete = chunk.Message, true
 		case oh.TextDelta:
-			text.WriteString(chunk.Text)
+			words.WriteString(chunk.Text)
 			r.deltas = true
 			r.emit(chunk)
 		case oh.RateLimit:
@@ -169,18 +170,22 @@ func (r *run) attempt() (msg oh.Message, shown string, err error) {
 			r.emit(chunk)
 		}
 		if r.broken {
-			return oh.Message{}, text.String(), context.Canceled
+			return oh.Message{}, words.String(), context.Canceled
 		}
 	}
 	if !complete {
-		return oh.Message{}, text.String(), &oh.Error{Op: "ask " + st.Model, Kind: oh.KindUnavailable,
+		return oh.Message{}, words.String(), &oh.Error{Op: "ask " + st.Model, Kind: oh.KindUnavailable,
 			Err: errors.New("the stream ended without a reply")}
 	}
-	if msg.Model == "" {
-		msg.Model = st.Model
-	}
-	return msg, text.String(), nil
+	msg.Model = orElse(shownName(msg.Model), st.Model)
+	return msg, words.String(), nil
 }
+
+// maxModel bounds the name of a model that a service tells, in code points.
+const maxModel = 200
+
+// shownName is a name that a service tells as one that can be shown.
+func shownName(s string) string { return text.OneLine(text.Clean(s), maxModel) }
 
 // tidy gives a reply its own id, drops text that is blank, which no service
 // takes back, and flattens arguments that are too deep.

@@ -169,7 +169,7 @@ func (r *Runtime) cmdCost(context.Context, string) (slash.Effect, error) {
 		if s.Profile != "" {
 			name += " (" + s.Profile + ")"
 		}
-		rows = append(rows, [2]string{name, tokens(s.Usage) + " · " + price(usd, known)})
+		rows = append(rows, [2]string{text.OneLine(text.Clean(name), 200), tokens(s.Usage) + " · " + price(usd, known)})
 	}
 	usd, known := r.spent(st)
 	rows = append(rows, [2]string{"total", tokens(total(st)) + " · " + money(usd, known)})

@@ -54,7 +54,7 @@ func (p *program) listProviders(ctx context.Context, asJSON bool) error {
 			state = "not set up"
 		}
 		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\t%s\n", mark(s.Profile.Name == now), s.Profile.Name, text.Clean(s.Profile.Label), orDash(s.Profile.Wire),
-			orDash(text.Clean(s.Model)), orDash(text.Clean(config.HideUser(s.Profile.BaseURL))), state)
+			orDash(s.Model), orDash(config.HideUser(s.Profile.BaseURL)), state)
 	}
 	return w.Flush()
 }

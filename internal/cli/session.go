@@ -86,14 +86,18 @@ func (p *program) writeSessions(list []session.Info) error {
 	return w.Flush()
 }
 
-func title(s session.Info) string { return orDash(text.Clean(s.Title)) }
+func title(s session.Info) string { return orDash(s.Title) }
 
+// orDash is a cell of a table: s as it can be shown on one line.
 func orDash(s string) string {
-	if s == "" {
+	if s = text.OneLine(text.Clean(s), maxCell); s == "" {
 		return "-"
 	}
 	return s
 }
+
+// maxCell bounds a cell of a table, in code points.
+const maxCell = 200
 
 // ago tells a time by its distance.
 func ago(t time.Time) string {

@@ -149,7 +149,7 @@ func writeStats(out io.Writer, r stats.Report) error {
 		fmt.Fprint(w, "\ntool\tcalls\tfailed\n")
 	}
 	for _, t := range r.Tools {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", text.Clean(t.Name), text.Number(t.Calls), text.Number(t.Failed))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", orDash(t.Name), text.Number(t.Calls), text.Number(t.Failed))
 	}
 	if err := w.Flush(); err != nil || r.Total.Known {
 		return err
