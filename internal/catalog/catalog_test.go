@@ -364,6 +364,14 @@ func TestServerModels(t *testing.T) {
 	}
 }
 
+// TestOddModelList: what is odd in a list keeps nothing else from counting.
+func TestOddModelList(t *testing.T) {
+	got, err := modelList([]byte(`{"data":[{"id":5},"x",null,{"id":"a\u001b[2J"},{"id":" "},{"id":"My Model.gguf"},{"id":["y"]},{"id":"b"}]}`))
+	if diff := cmp.Diff([]string{"My Model.gguf", "b"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func FuzzModel(f *testing.F) {
 	for _, s := range []string{"claude-sonnet-4-6[1m]", "a/b/claude-", "gpt-5.4-2026-01-01", "-v", "", "claude-x-v1:0"} {
 		f.Add("openrouter", s)

@@ -186,7 +186,7 @@ func authorize(h http.Header, wire, key string) {
 var errNoList = errors.New("the answer is no list of models")
 
 // modelList reads a list in the form of OpenAI and Anthropic, or of Gemini, where
-// models that do not chat are left out.
+// models that do not chat are left out, as is what cannot be read or shown.
 func modelList(body []byte) ([]string, error) {
 	var list struct {
 		Object string           `json:"object"`
@@ -196,22 +196,26 @@ func modelList(body []byte) ([]string, error) {
 	if json.Unmarshal(body, &list) != nil || list.Data == nil && list.Models == nil && list.Object != "list" {
 		return nil, errNoList
 	}
-	var data []struct {
-		ID   string   `json:"id"`
-		Name string   `json:"name"`
-		Does []string `json:"supportedGenerationMethods"`
-	}
+	var data []json.RawMessage
 	for _, raw := range []*json.RawMessage{list.Data, list.Models} {
 		if raw != nil && data == nil && json.Unmarshal(*raw, &data) != nil {
 			return nil, errNoList
 		}
 	}
 	var ids []string
-	for _, m := range data {
+	for _, raw := range data {
+		var m struct {
+			ID   string   `json:"id"`
+			Name string   `json:"name"`
+			Does []string `json:"supportedGenerationMethods"`
+		}
+		if json.Unmarshal(raw, &m) != nil {
+			continue
+		}
 		if m.ID == "" && list.Data == nil && (m.Does == nil || slices.Contains(m.Does, "generateContent")) {
 			m.ID = strings.TrimPrefix(m.Name, "models/")
 		}
-		if m.ID != "" {
+		if showable(m.ID) {
 			ids = append(ids, m.ID)
 		}
 	}

@@ -192,13 +192,18 @@ func reduce(body []byte) (map[string][]listed, error) {
 	return services, nil
 }
 
-// nameable reports whether a model's name can be written, shown and typed.
-func nameable(id string) bool {
-	odd := func(r rune) bool {
-		return r == utf8.RuneError || r == '"' || r == '\\' || r == ' ' || r == '*' || !unicode.IsPrint(r)
-	}
-	return id != "" && len(id) <= 256 && !strings.ContainsFunc(id, odd)
+// maxName bounds a model's name, in bytes.
+const maxName = 1024
+
+// showable reports whether a model's name can be shown: it does nothing to a
+// terminal.
+func showable(id string) bool {
+	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	return strings.TrimSpace(id) != "" && len(id) <= maxName && !strings.ContainsFunc(id, odd)
 }
+
+// nameable reports whether a model's name can be shown, typed and kept.
+func nameable(id string) bool { return showable(id) && !strings.ContainsAny(id, " *\"\\") }
 
 // reduceService keeps the models of a service that write and of which something
 // is said, by name.

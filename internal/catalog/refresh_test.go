@@ -258,7 +258,7 @@ func BenchmarkRefreshed(b *testing.B) {
 func TestRefreshLeavesOddNames(t *testing.T) {
 	facts := `{"limit": {"context": 5000}}`
 	body := `{"openai": {"models": {"ok/é:4b@x": ` + facts
-	for _, odd := range []string{`a\u001b[31m`, `a\u202eb`, `a\u200bb`, `a b`, `gpt*`, `a\tb`, ` `, `a\"b`, `a\\b`, "a\xff", strings.Repeat("x", 257)} {
+	for _, odd := range []string{`a\u001b[31m`, `a\u202eb`, `a\u200bb`, `a b`, `gpt*`, `a\tb`, ` `, `a\"b`, `a\\b`, "a\xff", strings.Repeat("x", 1025)} {
 		body += `, "` + odd + `": ` + facts
 	}
 	address, _ := source(t, body+`}}}`)
