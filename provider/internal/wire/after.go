@@ -96,3 +96,61 @@ func decimal(s string, factor float64) (int64, bool) {
 }
 
 func clamp(ms float64) int64 { return int64(max(0, min(ms, float64(maxAfter.Milliseconds())))) }
+
+// saidAfter returns how many milliseconds the words of an error ask to wait; 0
+// when they do not. It is all that is told where the error comes inside a
+// stream, and by some services at any time.
+func saidAfter(words string) int64 {
+	words = strings.ToLower(words)
+	for _, mark := range [...]string{"try again in ", "try again after ", "retry in ", "retry after "} {
+		if _, rest, ok := strings.Cut(words, mark); ok {
+			if ms := spoken(rest); ms > 0 {
+				return ms
+			}
+		}
+	}
+	return 0
+}
+
+// spoken reads the time that words begin with: 2.5s, 7m12s, 859ms, 20 seconds,
+// 1 minute.
+func spoken(words string) int64 {
+	sum := 0.0
+	for {
+		words = strings.TrimLeft(words, " ")
+		end := strings.IndexFunc(words, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+		if end <= 0 {
+			break
+		}
+		n, err := strconv.ParseFloat(words[:end], 64)
+		words = strings.TrimLeft(words[end:], " ")
+		end = strings.IndexFunc(words, func(r rune) bool { return r < 'a' || r > 'z' })
+		if end < 0 {
+			end = len(words)
+		}
+		unit := unitOf(words[:end])
+		if err != nil || unit == 0 {
+			break
+		}
+		sum += n * unit
+		words = words[end:]
+	}
+	return int64(math.Ceil(min(sum, 1e17)))
+}
+
+// unitOf is a unit of time in milliseconds, 0 for another word.
+func unitOf(word string) float64 {
+	switch word {
+	case "ms", "millisecond", "milliseconds":
+		return 1
+	case "s", "sec", "secs", "second", "seconds":
+		return 1000
+	case "m", "min", "mins", "minute", "minutes":
+		return 60 * 1000
+	case "h", "hour", "hours":
+		return 3600 * 1000
+	case "d", "day", "days":
+		return 24 * 3600 * 1000
+	}
+	return 0
+}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/openharness/oh/provider"
 )
 
 func TestRetryAfter(t *testing.T) {
@@ -58,8 +60,45 @@ func FuzzReset(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		h := http.Header{"Retry-After": {s}, "X-Ratelimit-Reset": {s}}
-		if d := msec(clamp(float64(max(retryAfter(429, h), reset(s, h))))); d < 0 || d > maxAfter {
+		if d := msec(clamp(float64(max(retryAfter(429, h), reset(s, h), saidAfter("retry after "+s))))); d < 0 || d > maxAfter {
 			t.Errorf("%q gives %v", s, d)
 		}
 	})
+}
+
+func TestSaidAfter(t *testing.T) {
+	for words, want := range map[string]time.Duration{
+		"Rate limit reached (TPM): Limit 6000. Please try again in 2.5s. Need more?": 2500 * time.Millisecond,
+		"Please try again in 859ms.":                            859 * time.Millisecond,
+		"Please try again in 7m12.48s. Visit x":                 7*time.Minute + 12480*time.Millisecond,
+		"Please retry after 1 second.":                          time.Second,
+		"Please retry in 20 SECONDS":                            20 * time.Second,
+		"try again in 1 hour 2 minutes":                         62 * time.Minute,
+		"try again in 2d":                                       48 * time.Hour,
+		"Please try again in a few minutes, or retry after 3 s": 3 * time.Second,
+		"try again later":                                       0, "try again in 5": 0, "try again in 5 turns": 0, "try again in": 0, "try again in .s": 0, "": 0,
+	} {
+		if got := msec(saidAfter(words)); got != want {
+			t.Errorf("%q: %v, want %v", words, got, want)
+		}
+	}
+}
+
+// TestWordsCountLast: what a header or a detail asks counts before the words.
+func TestWordsCountLast(t *testing.T) {
+	const raw = `{"error":{"code":"rate_limit_exceeded","message":"Slow. Please try again in 11.054s."}}`
+	for name, tt := range map[string]struct {
+		status int
+		h      http.Header
+		raw    string
+		want   time.Duration
+	}{
+		"inside a stream": {0, nil, raw, 11054 * time.Millisecond},
+		"a header":        {429, http.Header{"Retry-After": {"2"}}, raw, 2 * time.Second},
+		"no wait helps":   {400, nil, `{"error":{"message":"No such thing. Please try again in 11s."}}`, 0},
+	} {
+		if got := New("op", provider.Config{}, nil).Fault(tt.status, tt.h, []byte(tt.raw)).After; got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
 }

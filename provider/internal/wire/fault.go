@@ -103,7 +103,12 @@ func (l *Link) Fault(status int, header http.Header, raw []byte) *oh.Error {
 	if advice != "" {
 		words = strings.TrimSuffix(words, ".") + "; " + advice
 	}
-	if kind != oh.KindLimited && kind != oh.KindOverloaded && kind != oh.KindUnavailable {
+	switch kind {
+	case oh.KindLimited, oh.KindOverloaded, oh.KindUnavailable:
+		if after == 0 {
+			after = clamp(float64(saidAfter(f.words)))
+		}
+	default:
 		after = 0
 	}
 	return l.failed(status, text.OneLine(l.hide(code), 100), kind, after, words)
