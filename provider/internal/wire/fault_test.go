@@ -29,7 +29,7 @@ func TestFault(t *testing.T) {
 		want   verdict
 	}{
 		{"plain text", 500, nil, "boom\x1b[31m\n now", verdict{oh.KindUnavailable, "", 0, "boom now"}},
-		{"no words", 502, nil, "", verdict{oh.KindUnavailable, "", 0, "(no words)"}},
+		{"no words", 502, nil, "", verdict{oh.KindUnavailable, "", 0, "the service gave no reason (Bad Gateway)"}},
 		{"web page", 503, nil, "<html><head><title>Bad  gateway</title></head>…", verdict{oh.KindUnavailable, "", 0, "Bad gateway"}},
 		{"anthropic form", 529, nil, `{"type":"error","error":{"type":"x_error","message":"Overloaded"}}`, verdict{oh.KindOverloaded, "x_error", 0, "Overloaded"}},
 		{"openai form", 400, nil, `{"error":{"message":"bad","type":"t","code":"c","param":null}}`, verdict{oh.KindInvalid, "c", 0, "bad"}},

@@ -94,7 +94,7 @@ func (s *Stream) sniff() error {
 	if start[0] == '<' {
 		words = "the service answered with a web page; check the base URL"
 	}
-	return s.link.failed(s.resp.StatusCode, "", oh.KindInvalid, 0, words+": "+s.link.hide(plain(raw)))
+	return s.link.failed(s.resp.StatusCode, "", oh.KindInvalid, 0, strings.TrimSuffix(words+": "+s.link.hide(plain(raw)), ": "))
 }
 
 // longestField is the length of the longest name that an event stream may
@@ -206,7 +206,8 @@ func (l *Link) veiled(err error) error {
 	return err
 }
 
-// plain makes one short line of an answer meant for people or browsers.
+// plain makes one short line of an answer meant for people or browsers; "" when
+// it says nothing.
 func plain(raw []byte) string {
 	s := text.Clean(string(raw))
 	lower := strings.ToLower(s)
@@ -215,10 +216,7 @@ func plain(raw []byte) string {
 			s = s[i+len("<title>") : i+j]
 		}
 	}
-	if s = text.OneLine(s, 300); s == "" {
-		return "(no words)"
-	}
-	return s
+	return text.OneLine(s, 300)
 }
 
 // Told is what an assembler returns for an error that the service told inside
