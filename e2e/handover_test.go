@@ -204,6 +204,29 @@ func TestImagesInVain(t *testing.T) {
 	}
 }
 
+// TestVisionSettings: a vision model that cannot be asked is told of, and one
+// that is silent is waited for as long as any.
+func TestVisionSettings(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, ohtest.OpenAI)
+	b.env["OPENHARNESS_MODEL"], b.env["OPENHARNESS_TIMEOUT"] = "gpt-3.5-turbo", "1"
+	var buf bytes.Buffer
+	must(t, png.Encode(&buf, image.NewRGBA(image.Rect(0, 0, 8, 8))))
+	path := b.file("a.png", buf.String())
+	vision := ohtest.StartServer(t, ohtest.Config{Key: "sk-vision", Turns: []ohtest.Turn{{Hang: true}}})
+	for settings, want := range map[string]string{
+		`{"vision": {"model": "gpt-5-mini"}}`: `"vision.model": is not asked, since neither vision.api_key nor vision.base_url is set`,
+		`{"vision": {"model": "gpt-5-mini", "base_url": "` + vision.URL + `/v1", "api_key": "sk-vision"}}`: "nothing came for 1s",
+	} {
+		b.settings(settings)
+		b.srv.Add(ohtest.Reply(ohtest.Text("blind")))
+		r := b.oh("-p", "--image", path, "which colour?")
+		r.wantCode(t, 0)
+		r.wantErr(t, want)
+	}
+	b.done(2)
+}
+
 // TestHandOverOnAllWires: one session goes on from each wire to each other one;
 // every server holds every request to its rules.
 func TestHandOverOnAllWires(t *testing.T) {

@@ -146,6 +146,9 @@ func (r *run) attempt() (msg oh.Message, shown string, err error) {
 		if err := r.cfg.Fit(r.ctx, req, r.aside); err != nil {
 			return oh.Message{}, "", err
 		}
+		if err := r.afford(); err != nil { // Fit may have asked a model of its own
+			return oh.Message{}, "", err
+		}
 	}
 	began := time.Now()
 	defer func() { r.api += time.Since(began) }()

@@ -244,3 +244,21 @@ func TestBudgetOfAttempts(t *testing.T) {
 		})
 	}
 }
+
+// TestBudgetOfFit: what a request costs before it is made counts too.
+func TestBudgetOfFit(t *testing.T) {
+	b := setUp(t, nil)
+	b.cfg.Fit = func(_ context.Context, _ *oh.Request, record func(oh.Event) error) error {
+		return record(oh.SideUsage{For: "fit", Model: "f", Usage: oh.Usage{OutputTokens: 5}})
+	}
+	b.cfg.Budget = func(st oh.State) error {
+		if len(st.Spend) > 0 {
+			return errors.New("too dear")
+		}
+		return nil
+	}
+	evs, err := b.run("go")
+	if done := evs[len(evs)-1].(oh.RunDone); err != nil || done.Reason != oh.ReasonBudget || len(b.asked()) != 0 {
+		t.Errorf("%+v, %v, asked %q", done, err, b.asked())
+	}
+}

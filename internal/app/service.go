@@ -154,7 +154,7 @@ func (r *Runtime) newCodec(a auth.Access, s config.Settings) (oh.Provider, error
 	}
 	cfg := provider.Config{Profile: a.Profile.Name, BaseURL: a.Profile.BaseURL, Key: a.Key.Reveal(), Token: a.Token.Reveal(),
 		Client: r.httpClient(),
-		Idle:   time.Duration(s.Timeout * float64(time.Second)),
+		Idle:   idle(s),
 		Host:   a.Profile.Host, Headers: a.Profile.Headers, Traits: memoTraits(func(model string) provider.Traits { return r.catalog.Traits(a.Profile, model) })}
 	if a.Profile.Chain != "" {
 		return r.inCloud(a.Profile, cfg, build), nil
@@ -168,6 +168,9 @@ func (r *Runtime) newCodec(a auth.Access, s config.Settings) (oh.Provider, error
 		return build(cfg), nil
 	}), nil
 }
+
+// idle is how long a service may be silent.
+func idle(s config.Settings) time.Duration { return time.Duration(s.Timeout * float64(time.Second)) }
 
 // httpClient returns the client by which all model services of the session are
 // reached. Its transport is the one place that their traffic passes, and no

@@ -2,9 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"github.com/openharness/oh"
-	"github.com/openharness/oh/internal/config"
 	"github.com/openharness/oh/internal/sight"
 )
 
@@ -12,9 +12,11 @@ import (
 // for models that see none. Without one codecs leave images out, with a note.
 func (r *Runtime) describeImages() {
 	v, err := r.vision()
+	if err == nil && v.Provider == nil && r.loaded.Settings.Vision.Model != "" {
+		err = errors.New("is not asked, since neither vision.api_key nor vision.base_url is set")
+	}
 	if err != nil {
-		o := r.loaded.Origin("vision.model")
-		r.note(oh.Warning, config.Warning{File: o.File, Line: o.Line, Key: "vision.model", Problem: err.Error()}.String())
+		r.passOver("vision.model", r.loaded.Origin("vision.model"), err)
 		return
 	}
 	if v.Provider == nil {

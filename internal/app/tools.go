@@ -258,7 +258,7 @@ func (r *Runtime) vision() (image.Vision, error) {
 	if base == "" {
 		base = openai.DefaultURL
 	}
-	return image.Vision{Provider: openai.New(provider.Config{Profile: "vision", BaseURL: base, Key: v.Key.Reveal(), Client: r.httpClient()}),
+	return image.Vision{Provider: openai.New(provider.Config{Profile: "vision", BaseURL: base, Key: v.Key.Reveal(), Client: r.httpClient(), Idle: idle(r.loaded.Settings)}),
 		Profile: "vision", Model: v.Model, URL: base}, nil
 }
 
