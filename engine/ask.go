@@ -126,14 +126,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// attempt makes one request and yields its deltas. shown is the text that was
-// yielded.
-func (r *run) attempt() (msg oh.Message, shown string, err error) {
+// request is what the model that is asked now gets.
+func (r *run) request() (*oh.Request, error) {
 	st := r.conv.State()
-	st.Model = r.asked()
 	req := &oh.Request{
 		Profile:   st.Profile,
-		Model:     st.Model,
+		Model:     r.asked(),
 		System:    st.System,
 		Messages:  r.conv.Messages(),
 		Tools:     r.specs,
@@ -142,13 +140,21 @@ func (r *run) attempt() (msg oh.Message, shown string, err error) {
 		Session:   st.Session,
 		Memo:      r.conv.Memo(),
 	}
-	if r.cfg.Fit != nil {
-		if err := r.cfg.Fit(r.ctx, req, r.aside); err != nil {
-			return oh.Message{}, "", err
-		}
-		if err := r.afford(); err != nil { // Fit may have asked a model of its own
-			return oh.Message{}, "", err
-		}
+	if r.cfg.Fit == nil {
+		return req, nil
+	}
+	if err := r.cfg.Fit(r.ctx, req, r.aside); err != nil {
+		return nil, err
+	}
+	return req, r.afford() // Fit may have asked a model of its own
+}
+
+// attempt makes one request and yields its deltas. shown is the text that was
+// yielded.
+func (r *run) attempt() (msg oh.Message, shown string, err error) {
+	req, err := r.request()
+	if err != nil {
+		return oh.Message{}, "", err
 	}
 	began := time.Now()
 	defer func() { r.api += time.Since(began) }()
@@ -177,10 +183,10 @@ func (r *run) attempt() (msg oh.Message, shown string, err error) {
 		}
 	}
 	if !complete {
-		return oh.Message{}, words.String(), &oh.Error{Op: "ask " + st.Model, Kind: oh.KindUnavailable,
+		return oh.Message{}, words.String(), &oh.Error{Op: "ask " + req.Model, Kind: oh.KindUnavailable,
 			Err: errors.New("the stream ended without a reply")}
 	}
-	msg.Model = orElse(shownName(msg.Model), st.Model)
+	msg.Model = orElse(shownName(msg.Model), req.Model)
 	return msg, words.String(), nil
 }
 
