@@ -167,7 +167,7 @@ func (p *Policy) checkMode(c *call, rules []*rule) (oh.Verdict, bool) {
 		}
 	}
 	if len(left) == 0 {
-		v := oh.Verdict{Decision: oh.Allow}
+		v := oh.Verdict{Decision: oh.Allow, Reason: p.freely(c)}
 		if by != nil {
 			v.Rule, v.Reason = by.String(), "allowed by the rule "+by.String()
 		}
@@ -185,6 +185,22 @@ func (p *Policy) checkMode(c *call, rules []*rule) (oh.Verdict, bool) {
 		Reason:   left[0].why + ", which the mode " + string(mode) + " asks about",
 		Suggest:  p.suggest(c, left),
 	}, true
+}
+
+// freely says why a call needs no rule and no person.
+func (p *Policy) freely(c *call) string {
+	switch {
+	case c.reads:
+		return "it only reads, which the mode " + string(c.Mode) + " allows"
+	case p.held(c):
+		return "the sandbox confines it, and the mode " + string(c.Mode) + " runs such commands unasked"
+	}
+	return "the mode " + string(c.Mode) + " allows it"
+}
+
+// held reports whether the sandbox answers for what a command needs.
+func (p *Policy) held(c *call) bool {
+	return c.command != nil && c.Mode == oh.ModeAcceptEdits && p.confined != nil && p.confined()
 }
 
 // needs lists what the mode would ask about; none means that it may run.
@@ -207,6 +223,7 @@ func (p *Policy) needs(c *call) (out []need) {
 		}
 	}
 	switch {
+	case p.held(c):
 	case c.command != nil:
 		out = append(out, p.inCommand(c)...)
 	case !c.reads && !writes && len(c.hosts) == 0:

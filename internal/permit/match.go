@@ -39,7 +39,7 @@ func (p *Policy) hits(r *rule, c *call) bool {
 
 // anyLine tries the whole command of a call and every way to write its parts.
 func (c *call) anyLine(on func(string) bool) bool {
-	return on(strings.TrimSpace(c.Access.Command)) || slices.ContainsFunc(c.command.Parts, func(p shell.Part) bool {
+	return !c.alone && on(strings.TrimSpace(c.Access.Command)) || slices.ContainsFunc(c.command.Parts, func(p shell.Part) bool {
 		return slices.ContainsFunc(p.Forms, on)
 	})
 }

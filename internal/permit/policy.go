@@ -32,6 +32,11 @@ type Config struct {
 
 	// Analyser looks at command lines; nil is [shell.Analyse].
 	Analyser Analyser
+
+	// Confined reports whether commands run in a sandbox, so that those that
+	// meet no deny or ask rule need no question from acceptEdits on. It is asked
+	// at each check; nil: they do not.
+	Confined func() bool
 }
 
 // Policy decides about calls by rules and by the mode of each request. It is
@@ -45,6 +50,7 @@ type Policy struct {
 	fold     bool
 	analyser Analyser
 	save     func(string) error
+	confined func() bool
 	warnings []string
 
 	mu    sync.Mutex // serialises changes of rules
@@ -57,7 +63,7 @@ var _ oh.Gate = (*Policy)(nil)
 // read, and paths that are not absolute; allow rules that cannot be judged are
 // among [Policy.Warnings].
 func New(c Config) (*Policy, error) {
-	p := &Policy{fold: foldsCase(), analyser: c.Analyser, save: c.Save}
+	p := &Policy{fold: foldsCase(), analyser: c.Analyser, save: c.Save, confined: c.Confined}
 	var errs []error
 	at := func(what, path string) place {
 		if !filepath.IsAbs(path) {
@@ -131,9 +137,13 @@ func (p *Policy) Check(ctx context.Context, req oh.GateRequest) oh.Verdict {
 	if req.Mode.Width() < 0 {
 		return oh.Verdict{Reason: fmt.Sprintf("the permission mode %q is unknown, so nothing may run", req.Mode)}
 	}
-	c := p.newCall(req)
+	return p.judge(p.newCall(req))
+}
+
+// judge is decide where the mode may answer for everybody.
+func (p *Policy) judge(c *call) oh.Verdict {
 	v := p.decide(c)
-	if v.Decision == oh.Ask && req.Mode == oh.ModeDontAsk {
+	if v.Decision == oh.Ask && c.Mode == oh.ModeDontAsk {
 		v.Decision = oh.Deny
 		v.Reason += "; in the mode dontAsk nobody is asked, so it is refused"
 		v.Guarded, v.Suggest = false, ""
@@ -170,6 +180,7 @@ type call struct {
 	command  *shell.Analysis
 	parts    []part
 	located  int
+	alone    bool // one part of the line is judged for itself
 	hosts    []string
 	dir      place
 	links    link.Memo
