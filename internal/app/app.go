@@ -70,6 +70,7 @@ type Options struct {
 
 	// The run.
 	Mode           string // a permission mode, "" for that of session or settings
+	Confined       bool   // the gate judges commands as confined by a sandbox; for [Runtime.Judge] only
 	Tools          []string
 	OnlyTools      bool // Tools is the whole list, also when empty
 	System, Append string
@@ -110,6 +111,7 @@ type Runtime struct {
 	inside   []string // the folders inside the border, the workspace's own first
 	tools    []oh.Tool
 	deferred []oh.Tool     // not declared to the model
+	every    []oh.Tool     // all there are, those that are denied or not wanted too
 	file     *session.File // nil with NoSave
 	swap     sync.Mutex    // held while conv is replaced, and by Enqueue
 	conv     *oh.Conversation

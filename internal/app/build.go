@@ -190,6 +190,7 @@ func (r *Runtime) makePolicy() error {
 	policy, err := permit.New(permit.Config{
 		Root: r.paths.Root, Dirs: r.roots()[1:], Home: r.paths.Home, ConfigDir: r.paths.Config, DataDir: r.paths.Data,
 		Readable: []string{r.artifactDir()}, Rules: rules, Save: r.saveGrant,
+		Confined: func() bool { return r.opts.Confined },
 	})
 	if err != nil {
 		return &config.Error{File: "permission rules", Problem: err.Error()}

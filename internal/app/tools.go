@@ -52,7 +52,7 @@ func (r *Runtime) makeTools(context.Context) error {
 	environ := proc.Config{Deny: r.scrubbed, DenyFunc: config.SecretName, Env: childEnv(r.loaded.Settings.Env, r.scrubbed)}
 	r.runner = proc.New(environ)
 	r.servers = lsp.New(r.ws, lsp.Config{Servers: r.languageServers(), Environ: environ, Allowed: r.mayServe})
-	commands := shell.Tools(shell.Config{Runner: r.runner, Roots: r.roots}) // bash, and what follows its tasks
+	commands := shell.Tools(shell.Config{Runner: r.runner, Roots: r.roots, ReadOnly: r.policy.Harmless}) // bash, and what follows its tasks
 	// The order is that of the prompt, and stays.
 	declared := slices.Concat(
 		commands[:1],
@@ -69,6 +69,7 @@ func (r *Runtime) makeTools(context.Context) error {
 		image.Tools(image.Config{Workspace: r.ws, Vision: r.vision, Service: r.imageService}),
 		[]oh.Tool{setting.New(settings{r}), sleep.New(), brief.New()},
 	)
+	r.every = slices.Concat(declared, rare)
 	return r.selectTools(declared, rare)
 }
 

@@ -17,7 +17,8 @@
 // itself the conversation that started it is told, by its queue: that starts no
 // run.
 //
-// The tool judges no command (a gate does) and bounds its output itself. What
+// Commands that are known to be read-only run side by side. The tool judges no
+// command otherwise (a gate does) and bounds its output itself. What
 // commands leave behind is stopped by [proc.Runner.CloseAll].
 package shell
 
@@ -54,6 +55,11 @@ type Config struct {
 	// with all below them; the first is the workspace's own. It is asked at each
 	// command. Nil, or an empty list, allows all directories.
 	Roots func() []string
+
+	// ReadOnly reports whether a command line that starts in a directory changes
+	// nothing, that of the conversation included: then it may run beside other
+	// reads. It must be safe for concurrent use. Nil: no line counts as one.
+	ReadOnly func(command, dir string) bool
 }
 
 type input struct {
@@ -123,8 +129,9 @@ func (t *tool) prepare(_ context.Context, call *oh.Call, in input) (oh.Action, e
 	if err != nil {
 		return oh.Action{}, err
 	}
+	reads := t.cfg.ReadOnly != nil && !in.Background && t.cfg.ReadOnly(in.Command, at.dir)
 	return oh.Action{
-		Access: oh.Access{Command: in.Command, Dir: at.dir},
+		Access: oh.Access{ReadOnly: reads, Command: in.Command, Dir: at.dir},
 		Run: func(ctx context.Context, emit func(oh.Event)) (oh.Result, error) {
 			if !at.once && !isDir(at.dir) {
 				return t.lostDir(at.dir, emit), nil

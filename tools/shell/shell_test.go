@@ -338,3 +338,21 @@ func TestRefuge(t *testing.T) {
 		t.Errorf("moved to %s", got)
 	}
 }
+
+// A line that is known to be read-only says so, but not in the background,
+// where it outlives its call.
+func TestReadOnlyAccess(t *testing.T) {
+	b := newBench(t)
+	b.tool = New(Config{Runner: b.runner, ReadOnly: func(command, dir string) bool { return command == "ls" && dir == b.root }})
+	for input, want := range map[string]bool{
+		`{"command":"ls"}`:                          true,
+		`{"command":"touch x"}`:                     false,
+		`{"command":"ls","cwd":"/"}`:                false,
+		`{"command":"ls","run_in_background":true}`: false,
+	} {
+		act, err := b.tool.Prepare(t.Context(), &oh.Call{ID: "c1", Name: "bash", Input: json.RawMessage(input), Env: b.env})
+		if err != nil || act.Access.ReadOnly != want {
+			t.Errorf("%s: %+v, %v", input, act.Access, err)
+		}
+	}
+}
