@@ -103,7 +103,7 @@ it reads, edits, searches and runs commands, under permissions you control.
 		root.SetHelpCommand(&cobra.Command{Hidden: true})
 		return root
 	}
-	for _, c := range []*cobra.Command{p.sessionCommand(), p.statsCommand(), p.configCommand(), p.authCommand(), p.setupCommand(), p.providerCommand(), p.modelCommand(), p.toolCommand(), p.demoCommand(), p.manCommand(root)} {
+	for _, c := range []*cobra.Command{p.sessionCommand(), p.statsCommand(), p.configCommand(), p.authCommand(), p.setupCommand(), p.providerCommand(), p.modelCommand(), p.toolCommand(), p.permissionsCommand(), p.demoCommand(), p.manCommand(root)} {
 		c.SetFlagErrorFunc(flagError)
 		root.AddCommand(c)
 	}

@@ -23,6 +23,8 @@ import (
 // maxToolLine is the longest line of `oh tool run`, in bytes.
 const maxToolLine = 64 << 20
 
+const longLine = "the line is longer than 64 MB"
+
 // toolCommand is `oh tool`: tools without a model, under the same gate.
 func (p *program) toolCommand() *cobra.Command {
 	c := group("tool", "list, show and run tools without a model")
@@ -57,12 +59,18 @@ func (p *program) toolCommand() *cobra.Command {
 }
 
 // withTools builds a session without a model.
-func (p *program) withTools(ctx context.Context, f func(*app.Runtime) error) (err error) {
+func (p *program) withTools(ctx context.Context, f func(*app.Runtime) error) error {
+	return p.withSession(ctx, func(*app.Options) {}, f)
+}
+
+// withSession is withTools with further options.
+func (p *program) withSession(ctx context.Context, more func(*app.Options), f func(*app.Runtime) error) (err error) {
 	opts, err := p.flags.options(p.inv.sdk)
 	if err != nil {
 		return err
 	}
 	opts.NoSave, opts.NoModel = true, true
+	more(&opts)
 	rt, err := app.Build(ctx, opts)
 	if err != nil {
 		return err
@@ -108,7 +116,7 @@ func (p *program) showTool(rt *app.Runtime, name string) error {
 func (p *program) runTool(ctx context.Context, rt *app.Runtime, args []string) error {
 	if len(args) == 2 {
 		res := p.callLine(ctx, rt, args[0], []byte(args[1]))
-		if err := errors.Join(p.writeResult(res), ctx.Err()); err != nil {
+		if err := errors.Join(p.writeLine(res), ctx.Err()); err != nil {
 			return err
 		}
 		if res.IsError {
@@ -120,18 +128,25 @@ func (p *program) runTool(ctx context.Context, rt *app.Runtime, args []string) e
 	if named == "-" {
 		named = ""
 	}
+	return p.eachLine(ctx, func(_ int, line []byte, tooLong bool) error {
+		res := app.ToolResult{Tool: named, IsError: true, Output: longLine}
+		if !tooLong {
+			res = p.callLine(ctx, rt, args[0], line)
+		}
+		return p.writeLine(res)
+	})
+}
+
+// eachLine hands over each line of stdin that is not empty, numbered from 1.
+func (p *program) eachLine(ctx context.Context, do func(num int, line []byte, tooLong bool) error) error {
 	in := bufio.NewReaderSize(stoppable{ctx, p.in}, 64<<10)
-	for first := true; ; first = false {
+	for num := 1; ; num++ {
 		line, tooLong, err := readLong(in, maxToolLine)
-		if first {
+		if num == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some shells begin a pipe with it
 		}
 		if len(bytes.TrimSpace(line)) > 0 || tooLong {
-			res := app.ToolResult{Tool: named, IsError: true, Output: fmt.Sprintf("the line is longer than %d MB", maxToolLine>>20)}
-			if !tooLong {
-				res = p.callLine(ctx, rt, args[0], line)
-			}
-			if err := p.writeResult(res); err != nil {
+			if err := do(num, line, tooLong); err != nil {
 				return err
 			}
 		}
@@ -175,6 +190,19 @@ func readLong(in *bufio.Reader, most int) (line []byte, tooLong bool, err error)
 // callLine runs the call that a line stands for. What is wrong with the line is
 // a result like any other.
 func (p *program) callLine(ctx context.Context, rt *app.Runtime, name string, line []byte) app.ToolResult {
+	name, input, err := readCall(name, line)
+	if err != nil {
+		return app.ToolResult{Tool: name, IsError: true, Output: err.Error()}
+	}
+	res, err := rt.CallTool(ctx, name, input)
+	if err != nil {
+		res.Tool, res.IsError, res.Output = name, true, err.Error()
+	}
+	return res
+}
+
+// readCall reads the input of a tool, or with the name - a whole call.
+func readCall(name string, line []byte) (string, json.RawMessage, error) {
 	input := json.RawMessage(bytes.TrimSpace(line))
 	if name == "-" {
 		var call struct {
@@ -186,10 +214,10 @@ func (p *program) callLine(ctx context.Context, rt *app.Runtime, name string, li
 			if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong {
 				why = ": " + err.Error()
 			}
-			return app.ToolResult{IsError: true, Output: `the line is not {"tool": NAME, "input": {...}}` + why}
+			return "", nil, errors.New(`the line is not {"tool": NAME, "input": {...}}` + why)
 		}
 		if call.Tool == "" {
-			return app.ToolResult{IsError: true, Output: `the line names no "tool"`}
+			return "", nil, errors.New(`the line names no "tool"`)
 		}
 		if name, input = call.Tool, call.Input; len(input) == 0 {
 			input = json.RawMessage("{}")
@@ -197,20 +225,7 @@ func (p *program) callLine(ctx context.Context, rt *app.Runtime, name string, li
 	}
 	var obj map[string]json.RawMessage
 	if err := json.Unmarshal(input, &obj); err != nil || obj == nil {
-		return app.ToolResult{Tool: name, IsError: true, Output: "the input is not a JSON object"}
+		return name, nil, errors.New("the input is not a JSON object")
 	}
-	res, err := rt.CallTool(ctx, name, oh.Compact(input))
-	if err != nil {
-		res.Tool, res.IsError, res.Output = name, true, err.Error()
-	}
-	return res
-}
-
-func (p *program) writeResult(res app.ToolResult) error {
-	raw, err := oh.Marshal(res)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.out, "%s\n", raw)
-	return err
+	return name, oh.Compact(input), nil
 }
