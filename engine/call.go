@@ -270,6 +270,7 @@ func (r *run) askPerson(j *job, v oh.Verdict) (_ oh.Verdict, by oh.Decider, inpu
 		return refuse(fmt.Sprintf("asking failed: %v", err), oh.ByNobody)
 	case ans.Allow:
 		v.Decision = oh.Allow
+		v.Reason += granted(q, ans)
 		return v, oh.ByPerson, ans.Input, "", nil
 	}
 	reason := "the user said no"
@@ -279,7 +280,16 @@ func (r *run) askPerson(j *job, v oh.Verdict) (_ oh.Verdict, by oh.Decider, inpu
 	if ans.Stop {
 		stop = "The user stopped the run."
 	}
-	return oh.Verdict{Decision: oh.Deny, Reason: reason}, oh.ByPerson, nil, stop, nil
+	return oh.Verdict{Decision: oh.Deny, Reason: reason, Rule: v.Rule}, oh.ByPerson, nil, stop, nil
+}
+
+// granted tells, for the record, what a person allowed beyond the one call.
+func granted(q oh.Question, ans oh.Answer) string {
+	rule := orElse(ans.Rule, q.Suggest)
+	if q.Guarded || rule == "" || ans.Scope == "" || ans.Scope == oh.Once {
+		return ""
+	}
+	return fmt.Sprintf("; from now on (%s) the rule %s allows it", ans.Scope, strings.ReplaceAll(rule, "\n", ", "))
 }
 
 // panicText says what panicked, for the model. The stack is not for it.
