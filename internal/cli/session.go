@@ -26,8 +26,19 @@ func (p *program) sessionCommand() *cobra.Command {
 	list.Flags().BoolVar(&all, "all", false, "those of all projects")
 	list.Flags().BoolVar(&asJSON, "json", false, "as JSON, one object a line")
 
-	show := &cobra.Command{Use: "show ID", Short: "print the conversation of a session", Args: oneArg("the id of a session"),
-		RunE: func(_ *cobra.Command, args []string) error { return p.exportSession(args[0], session.Markdown) }}
+	var decisions, lines bool
+	show := &cobra.Command{Use: "show ID", Short: "print the conversation of a session, or what was decided in it", Args: oneArg("the id of a session"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case decisions:
+				return p.showDecisions(args[0], lines)
+			case lines:
+				return usageError{errors.New("--json goes with --decisions; oh session export has other formats")}
+			}
+			return p.exportSession(args[0], session.Markdown)
+		}}
+	show.Flags().BoolVar(&decisions, "decisions", false, "what was allowed and refused, by whom and why")
+	show.Flags().BoolVar(&lines, "json", false, "with --decisions: as JSON, one object a line")
 
 	format := session.Markdown
 	export := &cobra.Command{Use: "export ID", Short: "write a session to stdout", Args: oneArg("the id of a session"),
@@ -122,14 +133,42 @@ func (p *program) exportSession(ref, format string) error {
 		return err
 	}
 	skipped, err := store.Export(p.out, ref, format)
-	if err != nil {
-		if _, ok := errors.AsType[*session.NotFoundError](err); ok {
-			return fmt.Errorf("%w (oh session list shows what there is)", err)
-		}
-		return err
+	return p.tellSkipped(skipped, err)
+}
+
+// tellSkipped says what of a session could not be read.
+func (p *program) tellSkipped(skipped session.Skipped, err error) error {
+	if _, ok := errors.AsType[*session.NotFoundError](err); ok {
+		return fmt.Errorf("%w (oh session list shows what there is)", err)
 	}
-	if skipped.Count > 0 {
+	if err == nil && skipped.Count > 0 {
 		fmt.Fprintln(p.errOut, "oh: "+skipped.String())
 	}
-	return nil
+	return err
+}
+
+// showDecisions prints what was decided in a session, one decision a line.
+func (p *program) showDecisions(ref string, asJSON bool) error {
+	store, err := p.store()
+	if err != nil {
+		return err
+	}
+	list, skipped, err := store.Decisions(ref)
+	if err := p.tellSkipped(skipped, err); err != nil {
+		return err
+	}
+	if asJSON {
+		for _, d := range list {
+			if err := p.writeLine(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	for _, d := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Time.Local().Format("2006-01-02 15:04:05"), text.Clean(d.Tool), orDash(text.OneLine(d.What, 100)),
+			d.Decision, d.By, orDash(text.OneLine(text.Clean(d.Rule), 200)), orDash(text.OneLine(text.Clean(d.Reason), 400)))
+	}
+	return w.Flush()
 }
