@@ -106,6 +106,7 @@ type Runtime struct {
 	ws       *workspace.Workspace
 	runner   *proc.Runner
 	servers  *lsp.Pool
+	cell     *cell
 	policy   *permit.Policy
 	scrubbed []string // variables that no child may see
 	inside   []string // the folders inside the border, the workspace's own first
@@ -179,7 +180,10 @@ func (r *Runtime) Close() (err error) {
 		if r.runner != nil {
 			r.runner.CloseAll()
 		}
-		err = r.tape.close()
+		if r.cell != nil {
+			err = r.cell.close()
+		}
+		err = errors.Join(err, r.tape.close())
 		if r.file != nil {
 			err = errors.Join(err, r.file.Sync(), r.file.Close())
 		}
@@ -196,6 +200,9 @@ func (r *Runtime) Kill() {
 	}
 	if r.servers != nil {
 		r.servers.Close()
+	}
+	if r.cell != nil {
+		_ = r.cell.close() // nobody is left to be told
 	}
 }
 

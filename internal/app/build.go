@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,22 +163,12 @@ func (r *Runtime) findRoots() error {
 	return nil
 }
 
-// checkSandbox says what becomes of a sandbox that is asked for: this version
-// has none.
-func (r *Runtime) checkSandbox() error {
-	switch s := r.loaded.Settings.Sandbox; {
-	case s.Enabled && s.Strict:
-		o := r.loaded.Origin("sandbox.fail_if_unavailable")
-		return &config.Error{File: o.File, Line: o.Line, Key: "sandbox.fail_if_unavailable", Problem: "there is no sandbox in this version, so nothing may run"}
-	case s.Enabled:
-		r.note(oh.Warning, "sandbox.enabled: there is no sandbox in this version; commands run without one")
-	}
-	return nil
-}
-
 // makePolicy builds the gate of the rules of all layers.
 func (r *Runtime) makePolicy() error {
-	if err := errors.Join(r.findRoots(), r.checkSandbox()); err != nil {
+	if err := r.findRoots(); err != nil {
+		return err
+	}
+	if err := r.makeCell(); err != nil {
 		return err
 	}
 	var rules []permit.Rule
@@ -190,7 +179,7 @@ func (r *Runtime) makePolicy() error {
 	policy, err := permit.New(permit.Config{
 		Root: r.paths.Root, Dirs: r.roots()[1:], Home: r.paths.Home, ConfigDir: r.paths.Config, DataDir: r.paths.Data,
 		Readable: []string{r.artifactDir()}, Rules: rules, Save: r.saveGrant,
-		Confined: func() bool { return r.opts.Confined },
+		Confined: func() bool { return r.opts.Confined || r.cell.confined() },
 	})
 	if err != nil {
 		return &config.Error{File: "permission rules", Problem: err.Error()}

@@ -70,6 +70,7 @@ func (r *Runtime) cmdStatus(context.Context, string) (slash.Effect, error) {
 		{"model", modelOf(st)},
 		{"effort", effort},
 		{"mode", string(st.Mode)},
+		{"sandbox", r.cell.String()},
 		{"directory", st.Dir},
 		{"messages", text.Number(len(r.conv.Messages()))},
 		{"tokens", text.Number(total(st).Prompt()) + " in, " + text.Number(total(st).OutputTokens) + " out"},

@@ -50,9 +50,11 @@ func (r *Runtime) makeTools(context.Context) error {
 	r.ws = ws
 	r.scrubbed = auth.Scrub(r.loaded, r.opts.APIKey)
 	environ := proc.Config{Deny: r.scrubbed, DenyFunc: config.SecretName, Env: childEnv(r.loaded.Settings.Env, r.scrubbed)}
+	serving := environ
+	environ.Start, serving.Start = r.cell.start, r.cell.serve
 	r.runner = proc.New(environ)
-	r.servers = lsp.New(r.ws, lsp.Config{Servers: r.languageServers(), Environ: environ, Allowed: r.mayServe})
-	commands := shell.Tools(shell.Config{Runner: r.runner, Roots: r.roots, ReadOnly: r.policy.Harmless}) // bash, and what follows its tasks
+	r.servers = lsp.New(r.ws, lsp.Config{Servers: r.languageServers(), Environ: serving, Allowed: r.mayServe})
+	commands := shell.Tools(shell.Config{Runner: r.runner, Roots: r.roots, ReadOnly: r.policy.Harmless, Blocked: r.cell.blocked, Final: r.final}) // bash, and what follows its tasks
 	// The order is that of the prompt, and stays.
 	declared := slices.Concat(
 		commands[:1],

@@ -17,7 +17,7 @@ type invocation struct {
 // their value, for finding out which words are values.
 var valueFlags = []string{
 	"-m", "--model", "-n", "--name", "--profile", "--effort", "--max-turns", "--output-format", "--input-format",
-	"--permission-mode", "--allowed-tools", "--allowedTools", "--disallowed-tools", "--disallowedTools", "--tools",
+	"--permission-mode", "--sandbox", "--allowed-tools", "--allowedTools", "--disallowed-tools", "--disallowedTools", "--tools",
 	"-s", "--system-prompt", "--append-system-prompt", "--settings", "--setting-sources", "--base-url", "-k", "--api-key",
 	"--api-format", "--permission-prompt-tool", "--cwd", "--add-dir", "--image", "--session-id", "--max-budget-usd",
 	"--fallback-model", "--json-schema", "--record", "--replay",

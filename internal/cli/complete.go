@@ -20,6 +20,7 @@ func completeFlags(root *cobra.Command) {
 		"output-format": {string(print.Text), string(print.JSON), string(print.StreamJSON), string(print.Events)},
 		"effort":        app.Efforts(),
 		"api-format":    catalog.Wires(),
+		"sandbox":       {"on", "off"},
 	}
 	for _, m := range oh.Modes {
 		fixed["permission-mode"] = append(fixed["permission-mode"], string(m))

@@ -22,7 +22,7 @@ type flags struct {
 
 	resume, name, session                       string
 	model, profile, effort                      string
-	format, inFormat, mode                      string
+	format, inFormat, mode, sandbox             string
 	system, appendSystem                        string
 	settings, sources, baseURL, apiKey, apiForm string
 	cwd, promptTool                             string
@@ -66,6 +66,7 @@ func (f *flags) register(s *pflag.FlagSet) {
 
 	s.StringVar(&f.mode, "permission-mode", "", "plan, dontAsk, default, acceptEdits or full_auto")
 	s.BoolVar(&f.skip, "dangerously-skip-permissions", false, "the same as --permission-mode full_auto")
+	s.StringVar(&f.sandbox, "sandbox", "", "on or off: whether commands are confined")
 	s.StringSliceVar(&f.allow, "allowed-tools", nil, "tools or rules that need no question, such as bash or Edit(/src/**)")
 	s.StringSliceVar(&f.deny, "disallowed-tools", nil, "tools or rules that are refused")
 	s.StringSliceVar(&f.tools, "tools", nil, "offer only these tools; default offers all, \"\" none")
@@ -151,7 +152,7 @@ func fallbacks(list string) (out []string) {
 	return out
 }
 
-// rules are the permission rules among the flags.
+// rules are the permission rules among the flags, and the sandbox.
 func (f *flags) rules() []config.Flag {
 	var out []config.Flag
 	if rules := splitRules(f.allow); len(rules) > 0 {
@@ -159,6 +160,9 @@ func (f *flags) rules() []config.Flag {
 	}
 	if rules := splitRules(f.deny); len(rules) > 0 {
 		out = append(out, config.Flag{Name: "--disallowed-tools", Key: "permissions.deny", Value: rules})
+	}
+	if f.sandbox != "" {
+		out = append(out, config.Flag{Name: "--sandbox", Key: "sandbox.enabled", Value: f.sandbox == "on"})
 	}
 	return out
 }
@@ -211,6 +215,8 @@ func (f *flags) check() error {
 		}
 	}
 	switch {
+	case f.sandbox != "on" && f.sandbox != "off" && (f.sandbox != "" || f.set.Changed("sandbox")):
+		return bad("--sandbox %q is not one of on, off", f.sandbox)
 	case f.inFormat == "stream-json":
 		return bad("--input-format stream-json is not supported yet; give the prompt as an argument or on stdin")
 	case f.promptTool != "":

@@ -47,6 +47,7 @@ func (p *program) toolCommand() *cobra.Command {
 	for _, sub := range []*cobra.Command{list, show, run} {
 		f := sub.Flags()
 		f.StringVar(&p.flags.mode, "permission-mode", "", "plan, dontAsk, default, acceptEdits or full_auto")
+		f.StringVar(&p.flags.sandbox, "sandbox", "", "on or off: whether commands are confined")
 		f.StringSliceVar(&p.flags.allow, "allowed-tools", nil, "tools or rules that need no question")
 		f.StringSliceVar(&p.flags.deny, "disallowed-tools", nil, "tools or rules that are refused")
 		f.StringArrayVar(&p.flags.addDirs, "add-dir", nil, "a further folder to work in (repeatable)")

@@ -218,7 +218,7 @@ func TestBadFiles(t *testing.T) {
 		{"bad path rule", `{"permission": {"path_rules": [{"allow": false}]}}`, `user:1: "permission.path_rules[0].pattern": must be a glob that is not empty`, true},
 		{"bad path rule switch", `{"permission": {"path_rules": [{"pattern": "a", "allow": "no"}]}}`, `user:1: "permission.path_rules[0].allow": must be true or false, not a text`, true},
 		{"bad sandbox", `{"sandbox": {"enabled": 1}}`, `user:1: "sandbox.enabled": must be true or false, not 1`, true},
-		{"bad backend", `{"sandbox": {"backend": "chroot"}}`, `user:1: "sandbox.backend": "chroot" is not one of srt, docker`, true},
+		{"bad backend", `{"sandbox": {"backend": "chroot"}}`, `user:1: "sandbox.backend": "chroot" is not one of auto, landlock, bwrap, seatbelt, docker, srt`, true},
 		{"bad hooks", `{"hooks": []}`, `user:1: "hooks": must be an object of events, not a list`, true},
 		{"bad event", `{"hooks": {"stop": {}}}`, `user:1: "hooks.stop": must be a list of hooks, not an object`, true},
 		{"hook without type", `{"hooks": {"stop": [{"command": "x"}]}}`, `user:1: "hooks.stop[0].type": must say what the hook is: command, http, prompt or agent`, true},

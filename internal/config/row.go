@@ -94,7 +94,7 @@ func rows(s *Settings) []row {
 		{key: "memory.auto_dream_min_hours", ptr: &m.DreamHours},
 		{key: "memory.auto_dream_min_sessions", ptr: &m.DreamSessions},
 		{key: "sandbox.enabled", claude: "sandbox.enabled", ptr: &x.Enabled, free: tightens},
-		{key: "sandbox.backend", ptr: &x.Backend, enum: []string{"srt", "docker"}},
+		{key: "sandbox.backend", ptr: &x.Backend, enum: []string{"auto", "landlock", "bwrap", "seatbelt", "docker", "srt"}},
 		{key: "sandbox.fail_if_unavailable", ptr: &x.Strict, free: tightens},
 		{key: "sandbox.enabled_platforms", ptr: &x.Platforms},
 		{key: "sandbox.network.allowed_domains", claude: "sandbox.network.allowedDomains", ptr: &x.Network.Allowed},

@@ -130,7 +130,7 @@ type Memory struct {
 // Sandbox configures how commands are held.
 type Sandbox struct {
 	Enabled    bool              `json:"enabled"`
-	Backend    string            `json:"backend"` // srt
+	Backend    string            `json:"backend"` // srt, which means auto
 	Strict     bool              `json:"fail_if_unavailable"`
 	Platforms  []string          `json:"enabled_platforms"`
 	Network    SandboxNetwork    `json:"network"`

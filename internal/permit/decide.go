@@ -200,12 +200,12 @@ func (p *Policy) freely(c *call) string {
 
 // held reports whether the sandbox answers for what a command needs.
 func (p *Policy) held(c *call) bool {
-	return c.command != nil && c.Mode == oh.ModeAcceptEdits && p.confined != nil && p.confined()
+	return c.command != nil && c.Tool == "bash" && c.Mode == oh.ModeAcceptEdits && p.confined != nil && p.confined()
 }
 
 // needs lists what the mode would ask about; none means that it may run.
 func (p *Policy) needs(c *call) (out []need) {
-	if c.Mode == oh.ModeFullAuto {
+	if c.Mode == oh.ModeFullAuto || p.held(c) {
 		return nil
 	}
 	edits := c.Mode == oh.ModeAcceptEdits
@@ -223,7 +223,6 @@ func (p *Policy) needs(c *call) (out []need) {
 		}
 	}
 	switch {
-	case p.held(c):
 	case c.command != nil:
 		out = append(out, p.inCommand(c)...)
 	case !c.reads && !writes && len(c.hosts) == 0:

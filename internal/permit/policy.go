@@ -33,7 +33,7 @@ type Config struct {
 	// Analyser looks at command lines; nil is [shell.Analyse].
 	Analyser Analyser
 
-	// Confined reports whether commands run in a sandbox, so that those that
+	// Confined reports whether commands of bash run in a sandbox now, so that those that
 	// meet no deny or ask rule need no question from acceptEdits on. It is asked
 	// at each check; nil: they do not.
 	Confined func() bool

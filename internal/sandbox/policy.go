@@ -137,6 +137,18 @@ func New(cfg Config) (*Policy, error) {
 // Mode is the policy's mode.
 func (p *Policy) Mode() Mode { return p.cfg.Mode }
 
+// Temp makes the private temporary folder, if it is not there yet, and returns
+// it: for a policy that shares it.
+func (p *Policy) Temp() (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return "", ErrClosed
+	}
+	err := p.makeTemp()
+	return p.temp, err
+}
+
 // Start starts a command under the policy, in place of [exec.Cmd.Start]. It
 // adds to the command's environment and may change its path and arguments. A
 // policy that cannot be had is an error, and nothing is started: ask Status

@@ -33,7 +33,7 @@ type process struct {
 }
 
 // spawn starts a program apart from this one.
-func spawn(path string, args, env []string, dir, marker string) (*process, error) {
+func spawn(by proc.Config, path string, args, env []string, dir, marker string) (*process, error) {
 	p := &process{exited: make(chan struct{}), heard: make(chan struct{})}
 	var theirs [3]*os.File
 	var errList [3]error
@@ -50,7 +50,7 @@ func spawn(path string, args, env []string, dir, marker string) (*process, error
 		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
 	}
 	var err error
-	if p.tree, err = proc.StartTree(p.cmd, marker); err != nil {
+	if p.tree, err = by.StartTree(p.cmd, marker); err != nil {
 		closeAll(p.in, p.out, p.errs)
 		return nil, err
 	}

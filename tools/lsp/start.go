@@ -191,7 +191,7 @@ func (p *Pool) launch(ctx context.Context, s Server) (*client, error) {
 		tree = outer + ":" + marker
 	}
 	env = append(env, "PWD="+s.Root, proc.Marker+"="+tree)
-	program, err := spawn(s.Command, s.Args, env, s.Root, marker)
+	program, err := spawn(p.cfg.Environ, s.Command, s.Args, env, s.Root, marker)
 	if err != nil {
 		return nil, fmt.Errorf("start %s in %s: %w", s.Name, s.Root, err)
 	}

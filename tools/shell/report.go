@@ -20,6 +20,8 @@ type report struct {
 	sum   text.Summary
 	dir   string // of the conversation, afterwards
 	moved string // why it changed or was reset, "" when it stays
+	held  string // what the confinement held and what came of it, or ""
+	free  bool   // it ran without confinement, as a person allowed
 }
 
 // meta is what the log keeps beside the text.
@@ -34,6 +36,8 @@ type meta struct {
 	Truncated bool           `json:"truncated,omitempty"`
 	Path      string         `json:"path,omitempty"` // of the whole output
 	Left      []proc.Process `json:"left,omitempty"`
+	Held      string         `json:"held,omitempty"`
+	Free      bool           `json:"unconfined,omitempty"`
 }
 
 func (r report) failed() bool {
@@ -60,7 +64,7 @@ func (r report) result() (oh.Result, error) {
 		TimedOut: r.exit.TimedOut, Cancelled: r.exit.Cancelled,
 		MS: r.exit.Duration.Milliseconds(), Dir: r.dir,
 		Chars: r.sum.Chars, Truncated: r.sum.Cut, Path: r.sum.Path,
-		Left: r.exit.Left,
+		Left: r.exit.Left, Held: r.held, Free: r.free,
 	})
 	if err != nil {
 		return oh.Result{}, fmt.Errorf("note the end of the command: %w", err)
@@ -69,8 +73,16 @@ func (r report) result() (oh.Result, error) {
 		Content: oh.Blocks{oh.Text{Text: strings.Join(append([]string{body}, r.notes()...), "\n")}},
 		IsError: r.failed(),
 		Meta:    raw,
-		Display: oh.Output{Command: r.in.Command, Text: body, Exit: r.code()},
+		Display: oh.Output{Command: r.in.Command, Text: r.shown(body), Exit: r.code()},
 	}, nil
+}
+
+// shown is what a person sees of the output.
+func (r report) shown(body string) string {
+	if r.held == "" {
+		return body
+	}
+	return body + "\n[" + r.held + "]"
 }
 
 // notes are the lines after the output, each in brackets.
@@ -91,6 +103,9 @@ func (r report) notes() []string {
 	}
 	if len(r.exit.Left) > 0 {
 		add("still running in the background, until the session ends: %s", names(r.exit.Left))
+	}
+	if r.held != "" {
+		add("%s", r.held)
 	}
 	if r.moved != "" {
 		add("%s", r.moved)

@@ -60,6 +60,16 @@ type Config struct {
 	// nothing, that of the conversation included: then it may run beside other
 	// reads. It must be safe for concurrent use. Nil: no line counts as one.
 	ReadOnly func(command, dir string) bool
+
+	// Blocked says what of a command that failed the confinement of Runner
+	// seems to be the reason for, as one line, from its output and exit code; ""
+	// when nothing. A person is then asked whether it may run again without.
+	// Nil: there is no confinement.
+	Blocked func(output string, code int) string
+
+	// Final says why a command may not run without confinement, whoever
+	// agrees; "" when it may. Nil: all may.
+	Final func(command, dir string) string
 }
 
 type input struct {
@@ -180,6 +190,33 @@ func (t *tool) place(dir, cwd string) (place, error) {
 }
 
 func (t *tool) run(ctx context.Context, call *oh.Call, in input, at place, emit func(oh.Event)) (oh.Result, error) {
+	rep, err := t.attempt(ctx, call, in, at, emit, false)
+	if err != nil {
+		return oh.Result{}, err
+	}
+	if held := t.held(rep); held != "" {
+		again, note, err := t.escalate(ctx, call, in, at, held)
+		if err != nil {
+			return oh.Result{}, err
+		}
+		if again {
+			if rep, err = t.attempt(ctx, call, in, at, emit, true); err != nil {
+				return oh.Result{}, err
+			}
+		}
+		rep.held, rep.free = note, again
+	}
+	if !at.once {
+		rep.dir, rep.moved = t.settle(at.dir, rep.exit)
+		if rep.dir != at.dir {
+			emit(oh.StateChanged{Dir: rep.dir})
+		}
+	}
+	return rep.result()
+}
+
+// attempt runs a command, without its confinement if it is free.
+func (t *tool) attempt(ctx context.Context, call *oh.Call, in input, at place, emit func(oh.Event), free bool) (report, error) {
 	out := &proc.Output{
 		Limits: call.Env.Limits,
 		Live:   func(s string) { emit(oh.ToolOutput{ID: call.ID, Text: s}) },
@@ -193,17 +230,11 @@ func (t *tool) run(ctx context.Context, call *oh.Call, in input, at place, emit 
 		Timeout: time.Duration(in.Timeout) * time.Second,
 		Out:     out,
 		Track:   !at.once,
+		Free:    free,
 	})
 	if err != nil {
-		return oh.Result{}, err
+		return report{}, err
 	}
 	sum, _ := out.Finish(name, call.ID) // a failure is told in the text
-	rep := report{in: in, exit: exit, sum: sum, dir: at.dir}
-	if !at.once {
-		rep.dir, rep.moved = t.settle(at.dir, exit)
-		if rep.dir != at.dir {
-			emit(oh.StateChanged{Dir: rep.dir})
-		}
-	}
-	return rep.result()
+	return report{in: in, exit: exit, sum: sum, dir: at.dir}, nil
 }
