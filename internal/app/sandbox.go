@@ -69,7 +69,7 @@ func (r *Runtime) tryCell(c *cell, strict bool) error {
 			Problem: st.String() + ", so nothing may run; allow that with --sandbox=off"}
 	}
 	c.off, c.why = true, st.String()
-	r.note(oh.Warning, "The sandbox cannot be had, so "+st.String()+".")
+	r.note(oh.Warning, "The sandbox cannot be had: "+strings.TrimRight(st.String(), ".?")+".")
 	return nil
 }
 
