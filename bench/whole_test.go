@@ -21,6 +21,7 @@ func BenchmarkWhole(b *testing.B) {
 	}{
 		{"one", "bench-one", nil},
 		{"bash", "bench-bash-100", nil},
+		{"unconfined", "bench-bash-100", []string{"--sandbox=off"}},
 		{"turns", "bench-turns-1000", nil},
 		{"history", "bench-history", nil},
 		{"reads", "bench-read-8", nil},

@@ -94,6 +94,7 @@ func newBoxWith(t *testing.T, wire ohtest.Wire, cfg ohtest.Config) *box {
 		"PATH": os.Getenv("PATH"), "HOME": b.home, "TMPDIR": filepath.Join(top, "tmp"), "LANG": "C.UTF-8", "M": b.marks,
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.com",
 		"GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.com", "NO_PROXY": "*", "OPENHARNESS_KEYRING": "off",
+		"OPENHARNESS_SANDBOX_ENABLED": "off", // marks lie outside of the workspace; sandbox_test.go turns it on
 	}
 	if wire != "" {
 		if cfg.Key == "" && !cfg.Rules.NoAuth {

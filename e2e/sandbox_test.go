@@ -24,7 +24,7 @@ func confined(t *testing.T, turns ...ohtest.Turn) *box {
 		t.Skip("this machine cannot confine: " + st.String())
 	}
 	b := newBox(t, ohtest.Anthropic, turns...)
-	b.env["OPENHARNESS_SANDBOX_ENABLED"] = "on"
+	delete(b.env, "OPENHARNESS_SANDBOX_ENABLED") // it is the default
 	return b
 }
 
@@ -80,7 +80,10 @@ func TestConfinedWork(t *testing.T) {
 	b.file("go.mod", "module example.com/m\n\ngo 1.24\n")
 	b.file("m.go", "package m\n\nfunc One() int { return 1 }\n")
 	b.file("m_test.go", "package m\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Fatal()\n\t}\n}\n")
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	must(t, err)
 	b.env["GOTOOLCHAIN"], b.env["GOFLAGS"] = "local", "-mod=mod"
+	b.env["GOCACHE"] = strings.TrimSpace(string(cache)) // a cold one takes a minute, and a moved one must work too
 	b.srv.Add(ohtest.Reply(named(bash(t, "git init -q . && go build ./... && go test ./... && git add . && git commit -qm one && git log --oneline"), "a")),
 		ohtest.Reply(ohtest.Text("done")))
 	b.oh("-p", "--permission-mode", "acceptEdits", "go").wantCode(t, 0)

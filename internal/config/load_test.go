@@ -413,14 +413,15 @@ func TestUntrusted(t *testing.T) {
 
 func TestUntrustedTightens(t *testing.T) {
 	p := newPlace(t, map[string]string{"user": `{"permission": {"mode": "acceptEdits"}, "max_turns": 50}`,
-		"project": `{"permission": {"mode": "default"}, "max_turns": 20, "sandbox": {"fail_if_unavailable": true}}`,
+		"project": `{"permission": {"mode": "default"}, "max_turns": 20, "sandbox": {"enabled": false, "fail_if_unavailable": true}}`,
 		"local":   `{"permission": {"mode": "acceptEdits"}, "max_turns": 40, "sandbox": {"fail_if_unavailable": false}}`})
 	l := p.load(false)
-	got := []any{l.Settings.Permission.Mode, l.Settings.MaxTurns, l.Settings.Sandbox.Strict}
-	if diff := cmp.Diff([]any{oh.ModeDefault, 20, true}, got); diff != "" {
+	got := []any{l.Settings.Permission.Mode, l.Settings.MaxTurns, l.Settings.Sandbox.Strict, l.Settings.Sandbox.Enabled}
+	if diff := cmp.Diff([]any{oh.ModeDefault, 20, true, true}, got); diff != "" {
 		t.Error(diff)
 	}
-	if len(l.Warnings) != 1 || p.short(l.Warnings[0].String()) != "local:1: this folder is not trusted, so these settings are ignored: max_turns, permission.mode, sandbox.fail_if_unavailable" {
+	if len(l.Warnings) != 2 || p.short(l.Warnings[0].String()) != "project:1: this folder is not trusted, so these settings are ignored: sandbox.enabled" ||
+		p.short(l.Warnings[1].String()) != "local:1: this folder is not trusted, so these settings are ignored: max_turns, permission.mode, sandbox.fail_if_unavailable" {
 		t.Errorf("%v", l.Warnings)
 	}
 }
