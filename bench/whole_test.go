@@ -20,7 +20,7 @@ func BenchmarkWhole(b *testing.B) {
 		args        []string
 	}{
 		{"one", "bench-one", nil},
-		{"bash", "bench-bash-100", nil},
+		{"bash", "bench-bash-100", []string{"--sandbox=on"}},
 		{"unconfined", "bench-bash-100", []string{"--sandbox=off"}},
 		{"turns", "bench-turns-1000", nil},
 		{"history", "bench-history", nil},

@@ -15,8 +15,7 @@ import (
 	"github.com/openharness/oh/ohtest"
 )
 
-// confined returns a world whose commands are confined, as they are where
-// nothing else is said.
+// confined returns a world whose commands are confined.
 func confined(t *testing.T, turns ...ohtest.Turn) *box {
 	t.Helper()
 	st := sandbox.Probe()
@@ -24,7 +23,7 @@ func confined(t *testing.T, turns ...ohtest.Turn) *box {
 		t.Skip("this machine cannot confine: " + st.String())
 	}
 	b := newBox(t, ohtest.Anthropic, turns...)
-	delete(b.env, "OPENHARNESS_SANDBOX_ENABLED") // it is the default
+	b.env["OPENHARNESS_SANDBOX_ENABLED"] = "on"
 	return b
 }
 

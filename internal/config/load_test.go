@@ -412,7 +412,7 @@ func TestUntrusted(t *testing.T) {
 }
 
 func TestUntrustedTightens(t *testing.T) {
-	p := newPlace(t, map[string]string{"user": `{"permission": {"mode": "acceptEdits"}, "max_turns": 50}`,
+	p := newPlace(t, map[string]string{"user": `{"permission": {"mode": "acceptEdits"}, "max_turns": 50, "sandbox": {"enabled": true}}`,
 		"project": `{"permission": {"mode": "default"}, "max_turns": 20, "sandbox": {"enabled": false, "fail_if_unavailable": true}}`,
 		"local":   `{"permission": {"mode": "acceptEdits"}, "max_turns": 40, "sandbox": {"fail_if_unavailable": false}}`})
 	l := p.load(false)
