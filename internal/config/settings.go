@@ -204,7 +204,7 @@ func defaults() Settings {
 		Theme:         "default", OutputStyle: "default", Passes: 1,
 		Memory: Memory{Enabled: true, MaxFiles: 5, EntrypointLines: 200, EntrypointBytes: 25_000, ExtractRecords: 3,
 			SessionMemory: true, DreamHours: 24, DreamSessions: 5},
-		Sandbox: Sandbox{Enabled: true, Backend: "srt", Filesystem: SandboxFilesystem{AllowWrite: []string{"."}},
+		Sandbox: Sandbox{Backend: "srt", Filesystem: SandboxFilesystem{AllowWrite: []string{"."}},
 			Docker: SandboxDocker{Image: "openharness-sandbox:latest", AutoBuild: true}},
 		ImageGeneration: ImageGeneration{Provider: "auto", Model: "gpt-image-2", CodexModel: "gpt-5.4"},
 		InlineChars:     16_000, PreviewChars: 3_000, MicrocompactAt: 4_000, ImageTokens: 3_072,
