@@ -96,14 +96,7 @@ func (c *codec) toolList(specs []oh.ToolSpec, traits *provider.Traits) []byte {
 	}
 	d := bridge.Dialect(traits.Schema)
 	return c.tools.As(traits.Schema, specs, func(specs []oh.ToolSpec) []byte {
-		return body.ToolList(specs, d, func(out []byte, t oh.ToolSpec, schema []byte) []byte {
-			out = append(out, `{"type":"function","function":{"name":`...)
-			out = text.AppendJSON(out, body.Name(t.Name))
-			out = append(out, `,"description":`...)
-			out = text.AppendJSON(out, t.Description)
-			out = append(out, `,"parameters":`...)
-			return append(body.AppendRaw(out, schema, bridge.Empty), `}}`...)
-		})
+		return body.ToolList(specs, d, body.Function)
 	})
 }
 

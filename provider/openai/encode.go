@@ -47,7 +47,7 @@ func (c *codec) toolList(specs []oh.ToolSpec, traits *provider.Traits) []byte {
 		return nil
 	}
 	d := bridge.Dialect(traits.Schema)
-	return c.tools.As(traits.Schema, specs, func(specs []oh.ToolSpec) []byte { return encodeTools(specs, d) })
+	return c.tools.As(traits.Schema, specs, func(specs []oh.ToolSpec) []byte { return body.ToolList(specs, d, body.Function) })
 }
 
 const pdf = "application/pdf"
@@ -91,19 +91,6 @@ func (e *encoder) head(req *oh.Request, tools bool) []byte {
 		out = text.AppendJSON(out, req.Session)
 	}
 	return out
-}
-
-func encodeTools(specs []oh.ToolSpec, d bridge.Dialect) []byte {
-	return body.ToolList(specs, d, func(out []byte, t oh.ToolSpec, schema []byte) []byte {
-		out = append(out, `{"type":"function","function":{"name":`...)
-		out = text.AppendJSON(out, body.Name(t.Name))
-		if !body.Blank(t.Description) {
-			out = append(out, `,"description":`...)
-			out = text.AppendJSON(out, t.Description)
-		}
-		out = append(out, `,"parameters":`...)
-		return append(body.AppendRaw(out, schema, bridge.Empty), `}}`...)
-	})
 }
 
 // message encodes one message of ours as one or more of the wire's, separated

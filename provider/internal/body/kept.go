@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/openharness/oh"
+	"github.com/openharness/oh/internal/text"
 	"github.com/openharness/oh/provider/internal/bridge"
 )
 
@@ -59,6 +60,19 @@ func ToolList(specs []oh.ToolSpec, d bridge.Dialect, one func(out []byte, t oh.T
 		return nil
 	}
 	return append(out, ']')
+}
+
+// Function appends a tool in the form of Chat Completions, which Ollama took
+// over.
+func Function(out []byte, t oh.ToolSpec, schema []byte) []byte {
+	out = append(out, `{"type":"function","function":{"name":`...)
+	out = text.AppendJSON(out, Name(t.Name))
+	if !Blank(t.Description) {
+		out = append(out, `,"description":`...)
+		out = text.AppendJSON(out, t.Description)
+	}
+	out = append(out, `,"parameters":`...)
+	return append(AppendRaw(out, schema, bridge.Empty), `}}`...)
 }
 
 // Name returns a tool's name as the wires take it; see [oh.LegalName].
